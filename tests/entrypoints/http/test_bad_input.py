@@ -6,26 +6,15 @@ from typing import Any
 import pytest
 
 from entrypoints.http.calling import Caller, Cloud
+from entrypoints.http.test_arbitration import m
 
 GOOD: dict[str, Any] = {"content": "I live in Lisbon"}
 
 NOT_JSON = [
-    b"",
-    b"{",
-    b"{'a': 1}",
-    b"\xff\xfe",
-    b'{"user_id": "\xc3\x28"}',
-    b'{"a": NaN}',
-    b'{"a": Infinity}',
-    b'{"a": -Infinity}',
-    b"\xef\xbb\xbf{}",
-    b'{"a": ' + b"9" * 5000 + b"}",
-    b"[" * 100_000,
-    b'{"a":' * 100_000,
-    b'{"a": 01}',
-    b'{"a": "\n"}',
-    b"{} {}",
-]
+    b"", b"{", b"{'a': 1}", b"\xff\xfe", b'{"user_id": "\xc3\x28"}', b'{"a": NaN}', b'{"a": Infinity}',
+    b'{"a": -Infinity}', b"\xef\xbb\xbf{}", b'{"a": ' + b"9" * 5000 + b"}", b"[" * 100_000,
+    b'{"a":' * 100_000, b'{"a": 01}', b'{"a": "\n"}', b"{} {}",
+]  # fmt: skip
 
 BAD_EVENTS: list[tuple[Any, tuple[Any, ...]]] = [
     (None, ()),
@@ -94,52 +83,135 @@ BAD_EVENTS: list[tuple[Any, tuple[Any, ...]]] = [
     (GOOD | {"metadata": {"a": 2**64}}, ("metadata",)),
 ]
 
-BAD_REQUESTS: list[tuple[str, Any, tuple[Any, ...]]] = [
-    ("/v1/events", [], ("body",)),
-    ("/v1/events", None, ("body",)),
-    ("/v1/events", {"events": [GOOD]}, ("body", "user_id")),
-    ("/v1/events", {"user_id": 5, "events": [GOOD]}, ("body", "user_id")),
-    ("/v1/events", {"user_id": "anna"}, ("body", "events")),
-    ("/v1/events", {"user_id": "anna", "events": {}}, ("body", "events")),
-    ("/v1/events", {"user_id": "anna", "events": []}, ("body", "events")),
-    ("/v1/events", {"user_id": "anna", "events": [GOOD] * 101}, ("body", "events")),
-    ("/v1/events", {"user_id": "anna", "events": [GOOD], "tenant": "acme"}, ("body", "tenant")),
-    ("/v1/events", {"user_id": "anna", "events": [GOOD], "\ud800": 1}, ("body", "?")),
-    ("/v1/analyze", {}, ("body", "text")),
-    ("/v1/analyze", {"text": 1}, ("body", "text")),
-    ("/v1/analyze", {"text": "a", "history": "b"}, ("body", "history")),
-    ("/v1/analyze", {"text": "a", "history": [1]}, ("body", "history", 0)),
-    ("/v1/analyze", {"text": "a", "user_id": "anna"}, ("body", "user_id")),
-    ("/v1/search", {"user_id": "anna"}, ("body", "query")),
-    ("/v1/search", {"query": "x"}, ("body", "user_id")),
-    ("/v1/search", {"user_id": "anna", "query": " "}, ("body", "query")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "top_k": 0}, ("body", "top_k")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "top_k": 101}, ("body", "top_k")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "top_k": "5"}, ("body", "top_k")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "mode": "fuzzy"}, ("body", "mode")),
-    ("/v1/search", {"user_id": "anna", "vector": [1.0] * 384, "mode": "intent"}, ("body", "query")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "min_similarity": 1.5}, ("body", "min_similarity")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "tenant": "acme"}, ("body", "tenant")),
-    ("/v1/search", {"user_id": "anna", "vector": [1.0] * 3}, ("body", "vector")),
-    ("/v1/search", {"user_id": "anna", "vector": [1.0] * 384, "mode": "lexical"}, ("body", "query")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "filters": {"tenant": "a"}}, ("body", "filters", "tenant")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "filters": {"tags": "a"}}, ("body", "filters", "tags")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "time_window": {"from": "x"}}, ("body", "time_window", "from")),
-    ("/v1/search", {"user_id": "anna", "query": "x", "time_window": {"from": 9, "to": 1}}, ("body", "time_window")),
-    (
-        "/v1/search",
-        {"user_id": "anna", "query": "x", "time_window": {"last_days": -1}},
-        ("body", "time_window", "last_days"),
-    ),
-    ("/v1/search", {"user_id": "anna", "query": "x", "as_of": "later"}, ("body", "as_of")),
-    ("/v1/context", {"user_id": "anna"}, ("body", "input")),
-    ("/v1/context", {"user_id": "anna", "input": ""}, ("body", "input")),
-    ("/v1/context", {"user_id": "anna", "input": "x", "token_budget": 0}, ("body", "token_budget")),
-    ("/v1/context", {"user_id": "anna", "input": "x" * 400, "token_budget": 20}, ("body", "token_budget")),
-    ("/v1/context", {"user_id": "anna", "input": "x", "limits": {"total": -1}}, ("body", "limits", "total")),
-    ("/v1/context", {"user_id": "anna", "input": "x", "limits": {"all": 1}}, ("body", "limits", "all")),
-    ("/v1/context", {"user_id": "anna", "input": "x", "web_search": True}, ("body", "web_search")),
-]
+GOOD_BODIES: dict[str, dict[str, Any]] = {
+    "/v1/events": {"user_id": "anna", "events": [GOOD]},
+    "/v1/memories": {"user_id": "anna", "content": "Anna lives in Lyon"},
+    "/v1/analyze": {"text": "a"},
+    "/v1/search": {"user_id": "anna", "query": "x"},
+    "/v1/context": {"user_id": "anna", "input": "x"},
+    "/v1/turns": {"user_id": "anna", "input": "hi"},
+    "/v1/tool-calls": {"text": "x"},
+    "/v1/signals": {"type": "warning", "source": "m"},
+    "/v1/arbitrations": {"candidate": m(), "existing": []},
+    "/v1/merges": {"first": m("a"), "second": m("b")},
+}
+BAD_REQUESTS: dict[str, list[tuple[Any, tuple[Any, ...]]]] = {
+    "/v1/events": [
+        ([], ()),
+        (None, ()),
+        ({"user_id": None}, ("user_id",)),
+        ({"user_id": 5}, ("user_id",)),
+        ({"events": None}, ("events",)),
+        ({"events": {}}, ("events",)),
+        ({"events": []}, ("events",)),
+        ({"events": [GOOD] * 101}, ("events",)),
+        ({"tenant": "acme"}, ("tenant",)),
+        ({"\ud800": 1}, ("?",)),
+    ],
+    "/v1/memories": [
+        ({"content": None}, ("content",)),
+        ({"content": " \n\t"}, ("content",)),
+        ({"user_id": None}, ("user_id",)),
+        ({"importance": 1.001}, ("importance",)),
+        ({"embedding": [0.1] * 383}, ("embedding",)),
+        ({"embedding": [1e39, *[0.0] * 383, "x"]}, ("embedding", 384)),
+        ({"source": "model"}, ("source",)),
+        ({"keywords": ["k"] * 51}, ("keywords",)),
+        ({"keywords": [" "]}, ("keywords", 0)),
+        ({"timestamp": "some day"}, ("timestamp",)),
+        ({"key": ".."}, ("key",)),
+        ({"expires_at": "1850-01-01"}, ("expires_at",)),
+        ({"metadata": []}, ("metadata",)),
+        ({"tenant": "other"}, ("tenant",)),
+        ({"status": "active"}, ("status",)),
+    ],
+    "/v1/analyze": [
+        ({"text": None}, ("text",)),
+        ({"text": 1}, ("text",)),
+        ({"history": "b"}, ("history",)),
+        ({"history": [1]}, ("history", 0)),
+        ({"user_id": "anna"}, ("user_id",)),
+    ],
+    "/v1/search": [
+        ({"query": None}, ("query",)),
+        ({"user_id": None}, ("user_id",)),
+        ({"query": " "}, ("query",)),
+        ({"top_k": 0}, ("top_k",)),
+        ({"top_k": 101}, ("top_k",)),
+        ({"top_k": "5"}, ("top_k",)),
+        ({"mode": "fuzzy"}, ("mode",)),
+        ({"query": None, "vector": [1.0] * 384, "mode": "intent"}, ("query",)),
+        ({"min_similarity": 1.5}, ("min_similarity",)),
+        ({"tenant": "acme"}, ("tenant",)),
+        ({"query": None, "vector": [1.0] * 3}, ("vector",)),
+        ({"query": None, "vector": [1.0] * 384, "mode": "lexical"}, ("query",)),
+        ({"filters": {"tenant": "a"}}, ("filters", "tenant")),
+        ({"filters": {"tags": "a"}}, ("filters", "tags")),
+        ({"time_window": {"from": "x"}}, ("time_window", "from")),
+        ({"time_window": {"from": 9, "to": 1}}, ("time_window",)),
+        ({"time_window": {"last_days": -1}}, ("time_window", "last_days")),
+        ({"as_of": "later"}, ("as_of",)),
+    ],
+    "/v1/context": [
+        ({"input": None}, ("input",)),
+        ({"input": ""}, ("input",)),
+        ({"token_budget": 0}, ("token_budget",)),
+        ({"input": "x" * 400, "token_budget": 20}, ("token_budget",)),
+        ({"limits": {"total": -1}}, ("limits", "total")),
+        ({"limits": {"all": 1}}, ("limits", "all")),
+        ({"web_search": True}, ("web_search",)),
+    ],
+    "/v1/turns": [
+        ({"input": None}, ("input",)),
+        ({"input": " \n"}, ("input",)),
+        ({"tenant": "other"}, ("tenant",)),
+        ({"as_of": "2024-01-01"}, ("as_of",)),
+        ({"input_event_id": "x"}, ("input_event_id",)),
+        ({"conversation_id": ""}, ("conversation_id",)),
+        ({"web_search": "sometimes"}, ("web_search",)),
+        ({"input": "hi there, how are you", "token_budget": 2}, ("token_budget",)),
+        ({"limits": {"total": 99}}, ("limits", "total")),
+    ],
+    "/v1/tool-calls": [
+        ({"execute": True}, ("user_id",)),
+        ({"tenant": "x"}, ("tenant",)),
+        ({"source": "x"}, ("source",)),
+        ({"now": "x"}, ("now",)),
+    ],
+    "/v1/signals": [
+        ({"type": None}, ("type",)),
+        ({"source": None}, ("source",)),
+        ({"type": "alarm"}, ("type",)),
+        ({"source": " "}, ("source",)),
+        ({"severity": 3}, ("severity",)),
+        ({"reason": "x" * 1025}, ("reason",)),
+        ({"tenant": "other"}, ("tenant",)),
+    ],
+    "/v1/arbitrations": [
+        ({"candidate": m(importance=2)}, ("candidate", "importance")),
+        ({"candidate": m(colour=2)}, ("candidate", "colour")),
+        ({"candidate": m(embedding=["x"])}, ("candidate", "embedding", 0)),
+        ({"candidate": m(None)}, ("candidate", "id")),
+        ({"existing": [m("old"), m("other", content=" ")]}, ("existing", 1, "content")),
+        ({"candidate": m(embedding=[1]), "existing": [m("o", embedding=[1, 2])]}, ("existing", 0, "embedding")),
+        ({"existing": None}, ("existing",)),
+        ({"options": {"mergeThreshold": 1.1}}, ("options", "mergeThreshold")),
+        ({"options": {"arbitration": {"allowMerge": 1}}}, ("options", "arbitration", "allowMerge")),
+        ({"options": {"colour": 1}}, ("options", "colour")),
+        ({"options": {"weights": {"semantic": 0.2}}}, ("options", "weights")),
+        ({"options": 7}, ("options",)),
+        ({"rule": 7}, ("rule",)),
+        ({"apply": "yes"}, ("apply",)),
+    ],
+    "/v1/merges": [
+        ({"second": m("b", user_id="ben")}, ("second", "user_id")),
+        ({"second": None}, ("second",)),
+        ({"options": {"contentStrategy": "shuffle"}}, ("options", "contentStrategy")),
+        ({"options": {"metadataStrategy": {"keywords": 1}}}, ("options", "metadataStrategy", "keywords")),
+        ({"options": {"mergeThreshold": 0.1}}, ("options", "mergeThreshold")),
+    ],
+}
+"""For each route what makes its good body a bad one (null: a field that is not there), or a whole body; and where."""
 
 BAD_QUERIES: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
     ("/v1/users/anna/events", {"tenant": "acme"}, ("query", "tenant")),
@@ -194,11 +266,14 @@ def test_a_bad_event_is_invalid_and_not_stored(caller: Caller, event: Any, loc: 
     assert [one["content"] for one in caller.timeline().json["events"]] == ["after", "before"]
 
 
-@pytest.mark.parametrize(("path", "body", "loc"), BAD_REQUESTS, ids=range(len(BAD_REQUESTS)))
-def test_a_bad_request_is_refused_by_name(caller: Caller, path: str, body: Any, loc: tuple[Any, ...]) -> None:
-    answer = caller.post(path, body)
-    assert (answer.status, answer.locs) == (422, {loc})
+@pytest.mark.spec("A-20", "P-9")
+@pytest.mark.parametrize("path", BAD_REQUESTS)
+def test_a_bad_request_is_refused_by_name_and_stores_nothing(caller: Caller, path: str) -> None:
+    for changes, loc in BAD_REQUESTS[path]:
+        answer = caller.post(path, {**GOOD_BODIES[path], **changes} if isinstance(changes, dict) else changes)
+        assert (answer.status, answer.locs) == (422, {("body", *loc)}), (changes, answer.text)
     assert caller.timeline().json["events"] == []
+    assert caller.get("/v1/users/anna/memories").json == {"memories": []}
 
 
 @pytest.mark.parametrize(("path", "query", "loc"), BAD_QUERIES, ids=range(len(BAD_QUERIES)))
@@ -237,36 +312,35 @@ def test_too_large_a_body_is_refused_before_it_is_read_as_json(caller: Caller) -
     assert (answer.status, len(answer.json["results"])) == (201, 100)
 
 
-SENTENCES: list[tuple[str, bytes, str]] = [
-    ("/v1/search", b'{"query": "x"}', "is required"),
-    ("/v1/search", b'{"user_id": null, "query": "x"}', "is required"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "tenant": null}', "unknown field"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "explain": 1}', "must be true or false"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "filters": []}', "must be an object"),
-    ("/v1/search", b"[]", "must be an object"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "min_similarity": 1e999}', "must be a finite number"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "min_similarity": "1"}', "must be a number"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "min_similarity": -2}', "must be at least -1"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "top_k": 1.0}', "must be a whole number"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "top_k": 101}', "must be at most 100"),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "filters": {"tags": "a"}}', "must be a list"),
-    ("/v1/search", b'{"user_id": "a", "query": 1}', "must be text"),
-    ("/v1/search", b'{"user_id": "a", "query": " "}', "must not be blank"),
-    ("/v1/search", b'{"user_id": "a", "query": "\\ud800"}', "has half of a surrogate pair, which is no Unicode text"),
-    ("/v1/search", b'{"user_id": "a", "vector": []}', "must have at least 1 entries"),
-    ("/v1/search", b'{"user_id": "a", "vector": [1000000000000000000000]}', "is out of range"),
+SENTENCES: list[tuple[bytes, str]] = [
+    (b'{"query": "x"}', "is required"),
+    (b'{"user_id": null, "query": "x"}', "is required"),
+    (b'{"user_id": "a", "query": "x", "tenant": null}', "unknown field"),
+    (b'{"user_id": "a", "query": "x", "explain": 1}', "must be true or false"),
+    (b'{"user_id": "a", "query": "x", "filters": []}', "must be an object"),
+    (b"[]", "must be an object"),
+    (b'{"user_id": "a", "query": "x", "min_similarity": 1e999}', "must be a finite number"),
+    (b'{"user_id": "a", "query": "x", "min_similarity": "1"}', "must be a number"),
+    (b'{"user_id": "a", "query": "x", "min_similarity": -2}', "must be at least -1"),
+    (b'{"user_id": "a", "query": "x", "top_k": 1.0}', "must be a whole number"),
+    (b'{"user_id": "a", "query": "x", "top_k": 101}', "must be at most 100"),
+    (b'{"user_id": "a", "query": "x", "filters": {"tags": "a"}}', "must be a list"),
+    (b'{"user_id": "a", "query": 1}', "must be text"),
+    (b'{"user_id": "a", "query": " "}', "must not be blank"),
+    (b'{"user_id": "a", "query": "\\ud800"}', "has half of a surrogate pair, which is no Unicode text"),
+    (b'{"user_id": "a", "vector": []}', "must have at least 1 entries"),
+    (b'{"user_id": "a", "vector": [1000000000000000000000]}', "is out of range"),
     (
-        "/v1/search",
         b'{"user_id": "a", "query": "x", "history": [%s""]}' % (b'"",' * 50),
         "must have at most 50 entries",
     ),
-    ("/v1/search", b'{"user_id": "a", "query": "x", "mode": "b"}', "must be one of hybrid, semantic, lexical, intent"),
+    (b'{"user_id": "a", "query": "x", "mode": "b"}', "must be one of hybrid, semantic, lexical, intent"),
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "message"), SENTENCES, ids=range(len(SENTENCES)))
-def test_each_type_of_fault_has_a_sentence(cloud: Cloud, path: str, body: bytes, message: str) -> None:
-    answer = Caller(cloud).post(path, body)
+@pytest.mark.parametrize(("body", "message"), SENTENCES, ids=range(len(SENTENCES)))
+def test_each_type_of_fault_has_a_sentence(cloud: Cloud, body: bytes, message: str) -> None:
+    answer = Caller(cloud).post("/v1/search", body)
     assert (answer.status, {one for _, one in answer.faults}) == (422, {message})
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
-from recollect.core.errors import Forbidden
+from recollect.core.errors import Forbidden, VersionMismatch
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.models import AnswerModel
 from recollect.memories.audit import Actor, ActorKind
@@ -18,6 +18,7 @@ from recollect.settings import Principal
 LOCAL_SECONDS = 30.0
 """What a request has where no server limits its time."""
 VERSION = "If-Match"
+V = TypeVar("V", int, str)
 NO_HEADERS: Mapping[str, str] = {}
 _ANY = "*"
 
@@ -80,6 +81,12 @@ class Request:
     def accepts(self, version: object) -> bool:
         """Whether the version is among those that the request names. A weak tag never is (RFC 9110)."""
         return self._named == _ANY or _tag(version) in (tag.strip() for tag in self._named.split(","))
+
+    def expected(self, version: V, refusal: str) -> V | None:
+        """The version to replace; None for any. Raises VersionMismatch where it is none that the request names."""
+        if not self.accepts(version):
+            raise VersionMismatch(refusal)
+        return version if self.expects_version else None
 
     @property
     def _named(self) -> str:

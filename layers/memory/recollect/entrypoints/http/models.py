@@ -15,7 +15,17 @@ from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, ClassVar, NoReturn, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, core_schema
 
 from recollect.core.errors import InvalidInput
@@ -308,7 +318,8 @@ def _number_of_text(value: Any) -> int | float:
     return int(value) if _WHOLE.fullmatch(value) else float(value)
 
 
-def _vector(values: list[float]) -> list[float]:
+def _scaled(values: list[float]) -> list[float]:
+    """A vector that is not all 0, by its largest entry."""
     largest = max(map(abs, values))
     if largest == 0:
         raise fault("must not be all 0")
@@ -341,27 +352,15 @@ def _time(value: Any) -> str:
     return iso(value) if isinstance(value, datetime) else str(value)
 
 
-class InQuery:
-    """A number as it stands in a query string: the text of a JSON number."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(_number_of_text, handler(source))
-
-
-class Scaled:
-    """A vector that is not all 0, by its largest entry."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(_vector, handler(source))
-
-
+IN_QUERY = BeforeValidator(_number_of_text)
+"""A number as it stands in a query string: the text of a JSON number."""
 _AN_ID: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID}
 _A_TIME: Schema = {"anyOf": [{"type": "string", "maxLength": _LONGEST_TIME}, {"type": "number"}]}
 Identifier = Annotated[str, Read(_identifier, _AN_ID)]
 Instant = Annotated[datetime, Read(_instant, _A_TIME)]
 """ISO 8601, epoch seconds, or milliseconds from 10^11 up; in a query string as text."""
 Number = Annotated[float, Read(lambda value: float(finite(value)), {"type": "number"})]
-Vector = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR), Scaled()]
+Vector = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR), AfterValidator(_scaled)]
 Metadata = Annotated[dict[str, Any], Read(_metadata, {"type": "object", "additionalProperties": True})]
 """An object of free JSON values: at most 16 KiB as compact JSON, at most 8 levels, itself the first."""
 Content = Annotated[str, Text(CONTENT_BYTES, blank=False)]
@@ -370,7 +369,7 @@ Keywords = Annotated[list[Keyword], Field(max_length=50, min_length=0)]
 Importance = Annotated[float, Field(ge=0, le=1)]
 SpokenType = Annotated[str, OneOf(*SPOKEN_TYPES)]
 SourceName = Annotated[Source, OneOf(*Source)]
-Limit = Annotated[int, Field(ge=1, le=200), InQuery()]
+Limit = Annotated[int, Field(ge=1, le=200), IN_QUERY]
 Cursor = Annotated[str, Text(4096)]
 YesOrNo = Annotated[str, OneOf("true", "false")]
 

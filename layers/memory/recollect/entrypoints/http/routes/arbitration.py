@@ -5,7 +5,7 @@ keywords are kept as their places among the candidate's, which a replay has in i
 is read back by its id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -254,7 +254,7 @@ def arbitration_json(found: Arbitration) -> dict[str, Any]:
 def _kept(body: Mapping[str, Any], candidate: Statement) -> dict[str, Any]:
     """The answer without text."""
     words = _words(candidate)
-    conflicts = [{**one, "signals": [_placed(signal, words) for signal in one["signals"]]} for one in body["conflicts"]]
+    conflicts = _with_keywords(body["conflicts"], lambda known: [words.index(one) for one in known if one in words])
     result = dict(body["result"])
     if "merged" in result:
         result["merged"] = result["merged"]["id"]
@@ -264,7 +264,7 @@ def _kept(body: Mapping[str, Any], candidate: Statement) -> dict[str, Any]:
 def _replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Statement, now: datetime) -> dict[str, Any]:
     """The first answer again; `refused` names the merged memory where it was deleted since."""
     words = _words(candidate)
-    conflicts = [{**one, "signals": [_worded(signal, words) for signal in one["signals"]]} for one in body["conflicts"]]
+    conflicts = _with_keywords(body["conflicts"], lambda places: [words[int(place)] for place in places])
     answer = {**body, "conflicts": conflicts, "result": dict(body["result"])}
     merged = answer["result"].get("merged")
     if merged is None:
@@ -286,17 +286,13 @@ def _words(candidate: Statement) -> list[str]:
     return list(dict.fromkeys(keyword.casefold() for keyword in candidate.keywords))
 
 
-def _placed(signal: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
-    """A signal whose keywords are places among the words."""
-    if "keywords" not in signal:
-        return dict(signal)
-    return {**signal, "keywords": [words.index(word) for word in signal["keywords"] if word in words]}
+def _with_keywords(conflicts: list[Any], change: Callable[[list[Any]], list[Any]]) -> list[Any]:
+    """The conflicts, the keywords of each signal changed."""
 
+    def changed(signal: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**signal, "keywords": change(signal["keywords"])} if "keywords" in signal else signal
 
-def _worded(signal: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
-    if "keywords" not in signal:
-        return dict(signal)
-    return {**signal, "keywords": [words[int(place)] for place in signal["keywords"]]}
+    return [{**one, "signals": list(map(changed, one["signals"]))} for one in conflicts]
 
 
 def statement_of(given: GivenStatement) -> Statement:

@@ -21,12 +21,11 @@ from recollect.entrypoints.http.models import (
     page_of,
 )
 from recollect.entrypoints.http.representations import ActorAnswer
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.memories.audit import OUTCOMES, Action, AuditEntry, audit_json
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.deferred_promotion import DEFAULT_SEVERITY, Signal, SignalType
 
-_USER = "/v1/users/{user_id}"
 _Action = Annotated[Action, OneOf(*Action)]
 _Outcome = Annotated[str, OneOf(*OUTCOMES)]
 
@@ -104,13 +103,13 @@ def signal(app: App, request: Request, body: SignalRequest) -> Reply:
     return answer.reply(SignalAnswer.model_validate(answer.body), answer.body)
 
 
-@routes.get(f"{_USER}/audit", answer=AuditPage)
+@routes.get(f"{USER}/audit", answer=AuditPage)
 def list_audit(app: App, request: Request, query: AuditQuery) -> Reply:
     """Every change and refusal of a user's memory, newest first, without contents."""
     return _page(app, request, query, "audit", AuditFilter(target_id=query.target_id, action=query.action))
 
 
-@routes.get(f"{_USER}/ledger", answer=AuditPage)
+@routes.get(f"{USER}/ledger", answer=AuditPage)
 def list_ledger(app: App, request: Request, query: LedgerQuery) -> Reply:
     """What the bridge made of events, newest first: outcome, memories, or the failure."""
     wanted = AuditFilter(event_id=query.event_id, outcome=query.outcome, decisions=True)

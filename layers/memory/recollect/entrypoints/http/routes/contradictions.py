@@ -27,9 +27,8 @@ from recollect.entrypoints.http.models import (
     page_of,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, memory_if_there
-from recollect.entrypoints.http.routing import Routes, path_segment
+from recollect.entrypoints.http.routing import USER, Routes, path_segment
 
-_USER = "/v1/users/{user_id}"
 _DecisionStatus = Annotated[DecisionStatus, OneOf(*DecisionStatus)]
 _ConflictStatus = Annotated[ConflictStatus, OneOf(*ConflictStatus)]
 _Step = Annotated[Step, OneOf(*Step)]
@@ -112,7 +111,7 @@ conflict_json = ConflictAnswer.json_of
 routes = Routes()
 
 
-@routes.get(f"{_USER}/arbitrations", answer=DecisionsPage)
+@routes.get(f"{USER}/arbitrations", answer=DecisionsPage)
 def list_decisions(app: App, request: Request, query: DecisionsQuery) -> Reply:
     """What was decided between memories, by which rule, and how to undo it."""
     scope = request.scope(query)
@@ -123,7 +122,7 @@ def list_decisions(app: App, request: Request, query: DecisionsQuery) -> Reply:
 
 
 @routes.post(
-    f"{_USER}/arbitrations/{{arbitration_id}}/revert", answer=DecisionReverted, errors=(404, 409), idempotent=True
+    f"{USER}/arbitrations/{{arbitration_id}}/revert", answer=DecisionReverted, errors=(404, 409), idempotent=True
 )
 def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
     """Takes a decision back: the loser counts again; it is not decided so again."""
@@ -143,7 +142,7 @@ def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
     return answer.reply(shown, {"reverted": 0 if answer.replayed else 1})
 
 
-@routes.get(f"{_USER}/conflicts", answer=ConflictsPage)
+@routes.get(f"{USER}/conflicts", answer=ConflictsPage)
 def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
     """Memories of which no rule can tell which counts, with the arbiter's proposal."""
     scope = request.scope(query)
@@ -152,7 +151,7 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
     return page_reply(ConflictsPage, page.conflicts, page.more, listing)
 
 
-@routes.post(f"{_USER}/conflicts/{{conflict_id}}/resolve", answer=ConflictResolved, errors=(404, 409), idempotent=True)
+@routes.post(f"{USER}/conflicts/{{conflict_id}}/resolve", answer=ConflictResolved, errors=(404, 409), idempotent=True)
 def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resolution) -> Reply:
     """A person's word on which of the two counts; the other one is superseded."""
     scope, conflict_id = request.scope(query), request.path["conflict_id"]

@@ -29,10 +29,9 @@ from recollect.entrypoints.http.models import (
     YesOrNo,
     page_of,
 )
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.jobs.run import LEAST_SECONDS
 
-_USER = "/v1/users/{user_id}"
 _AT_ONCE_SECONDS = LEAST_SECONDS + 3.0
 _RESERVE_SECONDS = 5.0
 
@@ -103,7 +102,7 @@ class ErasureAnswer(AnswerModel, title="Erasure"):
 routes = Routes()
 
 
-@routes.delete(f"{_USER}/events/{{event_id}}", good=(204,), errors=(404, 412))
+@routes.delete(f"{USER}/events/{{event_id}}", good=(204,), errors=(404, 412))
 def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
     """Deletes an event and what was derived from it; the same event sent again is refused."""
     scope, event_id, accepts = request.scope(query), request.path["event_id"], request.accepts
@@ -117,7 +116,7 @@ def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
     return _gone(app.deletion.values.event(scope, event_id, order, forget, accepts))
 
 
-@routes.delete(f"{_USER}/keys/{{key}}", good=(204,), errors=(404,))
+@routes.delete(f"{USER}/keys/{{key}}", good=(204,), errors=(404,))
 def delete_key(app: App, request: Request, query: SlotQuery) -> Reply:
     """Deletes a slot with its whole history; no older value comes back."""
     return _gone(app.deletion.events.forget(request.scope(query), key=request.path["key"], now=request.now))
@@ -132,7 +131,7 @@ def rejecting(request: Request, scope: Scope, via: str, *target_ids: str) -> Rej
     return Rejecting(now=request.now, actor=user_in(scope), via=via, target_ids=target_ids)
 
 
-@routes.get(f"{_USER}/rejections", answer=RejectionsPage)
+@routes.get(f"{USER}/rejections", answer=RejectionsPage)
 def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply:
     """The values that were rejected: ids, times and scopes, no text."""
     scope = request.scope(query)
@@ -141,7 +140,7 @@ def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply
     return page_reply(RejectionsPage, [Rejection.of(scope.user_id, one) for one in page.values], page.more, listing)
 
 
-@routes.delete(f"{_USER}/rejections/{{rejection_id}}", good=(204,), errors=(404,))
+@routes.delete(f"{USER}/rejections/{{rejection_id}}", good=(204,), errors=(404,))
 def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
     """Lets a rejected value in again; what was deleted stays deleted."""
     scope, rejection_id = request.scope(query), request.path["rejection_id"]
@@ -149,7 +148,7 @@ def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
     return Reply(204, "", log={"lifted": 1})
 
 
-@routes.delete(_USER, answer=ErasureAccepted, good=(202,))
+@routes.delete(USER, answer=ErasureAccepted, good=(202,))
 def erase_user(app: App, request: Request) -> Reply:
     """Erases a user everywhere; what was recorded before is refused for ever, the user may start anew.
 

@@ -235,9 +235,7 @@ def _expected_for_writing(app: App, request: Request) -> int | None:
 
 
 def _expected(request: Request, entry: KnowledgeEntry) -> int | None:
-    if not request.accepts(entry.version):
-        raise VersionMismatch("the entry changed since it was read")
-    return entry.version if request.expects_version else None
+    return request.expected(entry.version, "the entry changed since it was read")
 
 
 def _resolved(found: Resolved) -> KnowledgeResolved:

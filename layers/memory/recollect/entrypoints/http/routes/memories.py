@@ -33,12 +33,12 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer, memory_if_there
 from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange
 
-_MEMORIES = "/v1/users/{user_id}/memories"
+_MEMORIES = f"{USER}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
 _AS_GIVEN = ("content", "importance", "source", "timestamp", "key", "expires_at", "metadata")
 

@@ -17,12 +17,12 @@ from recollect.entrypoints.http.cursors import Listing, listing_of, open_cursor,
 from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
+    IN_QUERY,
     AnswerModel,
     Count,
     Cursor,
     Free,
     Identifier,
-    InQuery,
     Instant,
     Limit,
     Maybe,
@@ -51,7 +51,7 @@ from recollect.entrypoints.http.representations import (
     filters_of,
     window_of,
 )
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.intent.analysis import IntentName
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.intent.scoring import DATE_BASED, FallbackReason
@@ -68,7 +68,6 @@ NEAR_MISSES = 5
 FEEDBACK = "IntentFeedback"
 _PAGE = 50
 _BY_INTENT = 10
-_USER = "/v1/users/{user_id}"
 
 
 class EventsQuery(Narrowed):
@@ -76,7 +75,7 @@ class EventsQuery(Narrowed):
     event_type: Maybe[SpokenType] = None
     start: Maybe[Instant] = Field(None, alias="from", description="Inclusive.")
     end: Maybe[Instant] = Field(None, alias="to", description="Inclusive.")
-    last_days: Maybe[Annotated[Days, InQuery()]] = Field(None, description="Without any bound: the last 30 days.")
+    last_days: Maybe[Annotated[Days, IN_QUERY]] = Field(None, description="Without any bound: the last 30 days.")
     top_k: Maybe[Limit] = Field(None, description="The same as `limit`; absent: 50.")
     limit: Maybe[Limit] = None
     cursor: Maybe[Cursor] = None
@@ -204,7 +203,7 @@ class BusPage(AnswerModel):
 routes = Routes()
 
 
-@routes.get(f"{_USER}/events", answer=EventsPage)
+@routes.get(f"{USER}/events", answer=EventsPage)
 def list_events(app: App, request: Request, query: EventsQuery) -> Reply:
     """The timeline, newest first."""
     scope = request.scope(query)
@@ -262,14 +261,14 @@ def _page_diagnostics(page: WindowPage) -> EventsDiagnostics:
     )
 
 
-@routes.get(f"{_USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
+@routes.get(f"{USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
 def get_event(app: App, request: Request, query: Narrowed) -> Reply:
     """One event."""
     event = app.timeline.listing.one(request.scope(query), request.path["event_id"], request.now)
     return Reply(200, EventAnswer.model_validate(event), etag(event.version))
 
 
-@routes.get(f"{_USER}/conversations", answer=ConversationsPage)
+@routes.get(f"{USER}/conversations", answer=ConversationsPage)
 def list_conversations(app: App, request: Request, query: Paged) -> Reply:
     """The user's conversations, the last begun first."""
     scope = request.scope()

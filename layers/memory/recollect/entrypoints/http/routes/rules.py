@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 from recollect.app import App
-from recollect.core.errors import VersionMismatch
 from recollect.entrypoints.http.domain_documents import checked_rules, rules_schema
 from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import AnswerModel, DocumentModel, Fault, Free, Maybe, Read, Shows, Some, Time
@@ -39,16 +38,10 @@ def put_rules(app: App, request: Request, body: RulesDocument) -> Reply:
 
     `{}` removes them. They hold from the next request on.
     """
-    expected = _expected(app, request) if request.expects_version else None
-    return _reply(app.rules.replace(request.principal.tenant, body.root, request.now, expected))
-
-
-def _expected(app: App, request: Request) -> str:
-    """The version that the request names, which is that of now. Raises VersionMismatch for any other."""
-    version = app.rules.resolved(request.principal.tenant).version
-    if not request.accepts(version):
-        raise VersionMismatch("the rules changed since they were read")
-    return version
+    tenant, expected = request.principal.tenant, None
+    if request.expects_version:
+        expected = request.expected(app.rules.resolved(tenant).version, "the rules changed since they were read")
+    return _reply(app.rules.replace(tenant, body.root, request.now, expected))
 
 
 def _reply(found: TenantRules) -> Reply:

@@ -4,7 +4,7 @@ api.md, *Deleting* and *Operations*.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -32,10 +32,9 @@ from recollect.entrypoints.http.models import (
     page_of,
     utf8,
 )
-from recollect.entrypoints.http.routing import Routes, path_segment
+from recollect.entrypoints.http.routing import USER, Routes, path_segment
 
 NDJSON = "application/x-ndjson"
-_USER = "/v1/users/{user_id}"
 _AT_ONCE = 100
 _RESERVE_SECONDS = 2.0
 _NAMED_AT_MOST = 20
@@ -79,7 +78,7 @@ class GivenPage:
 routes = Routes()
 
 
-@routes.get(f"{_USER}/export", answer=str, media=NDJSON)
+@routes.get(f"{USER}/export", answer=str, media=NDJSON)
 def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     """A page of a user's records as NDJSON; `Link` names the next one.
 
@@ -100,7 +99,7 @@ def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     return Reply(200, page.text, headers, NDJSON, {"returned": page.lines})
 
 
-@routes.post(f"{_USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
+@routes.post(f"{USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
 def import_user(app: App, request: Request) -> Reply:
     """Stores a page of an export; what was deleted is refused.
 
@@ -111,7 +110,8 @@ def import_user(app: App, request: Request) -> Reply:
     left = countdown(request.call.remaining_seconds - _RESERVE_SECONDS)
 
     def work(_attempt: Attempt) -> Answer:
-        return Answer(200, {**_counts(_imported(app, scope, given, request, left))})
+        counts = _imported(app, scope, given, request, left)
+        return Answer(200, {outcome.value: counts[outcome] for outcome in LineOutcome})
 
     answer = idempotent(app, request, work, about=scope.user_id)
     shown = ImportAnswer.model_validate({**answer.body, "errors": given.faults[:_NAMED_AT_MOST]})
@@ -153,10 +153,6 @@ def _imported(
             raise OutOfTime(f"{start} of {len(given.lines)} records are stored: send the page again")
         counts.update(app.archive.imports.import_lines(scope, given.lines[start : start + _AT_ONCE], order).counts)
     return counts
-
-
-def _counts(counts: Mapping[LineOutcome, int]) -> dict[str, int]:
-    return {outcome.value: counts.get(outcome, 0) for outcome in LineOutcome}
 
 
 @routes.get("/v1/snapshots", answer=SnapshotsPage, admin=True)

@@ -28,15 +28,14 @@ from recollect.entrypoints.http.models import (
     page_of,
 )
 from recollect.entrypoints.http.representations import GoalAnswer, SummaryAnswer
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
 from recollect.summaries.model_answer import check_in_date
 from recollect.summaries.storage import key_of
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Reason, Summary
 
-_USER = "/v1/users/{user_id}"
-_GOAL = f"{_USER}/goals/{{goal_id}}"
+_GOAL = f"{USER}/goals/{{goal_id}}"
 _DAYS_DIGITS = 6
 _LONGEST_SECONDS = 28.0  # an HTTP API answers for the function after 30
 
@@ -122,7 +121,7 @@ class GoalsList(AnswerModel):
 routes = Routes()
 
 
-@routes.get(f"{_USER}/summaries", answer=SummariesPage)
+@routes.get(f"{USER}/summaries", answer=SummariesPage)
 def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     """Summaries, newest first.
 
@@ -139,7 +138,7 @@ def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     return page_reply(SummariesPage, *fitted(read, query.limit), listing)
 
 
-@routes.post(f"{_USER}/summaries", answer=SummaryWritten, good=(200, 201), errors=(409, 413, 502), idempotent=True)
+@routes.post(f"{USER}/summaries", answer=SummaryWritten, good=(200, 201), errors=(409, 413, 502), idempotent=True)
 def summarize(app: App, request: Request, query: SummarizeQuery) -> Reply:
     """Makes a summary where one is due, or forced.
 
@@ -182,7 +181,7 @@ def _made(app: App, scope: Scope, answer: Answer) -> SummaryMade:
     return SummaryWritten.made_of(due=True, reason=answer.body["reason"], summary=summary, refused=refused)
 
 
-@routes.get(f"{_USER}/goals", answer=GoalsList)
+@routes.get(f"{USER}/goals", answer=GoalsList)
 def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
     """The goals that the user follows, or has followed.
 
