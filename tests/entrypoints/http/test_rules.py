@@ -118,15 +118,12 @@ def test_if_match(caller: Caller) -> None:
     ("document", "locs"),
     [
         ({"scoring": {"base": {"userinput": "x"}}}, {("body", "scoring", "base", "userinput")}),
-        ({"scoring": {"base": {"userinput": True}}}, {("body", "scoring", "base", "userinput")}),
         ({"context": {"total": -1, "recent": 0.5}}, {("body", "context", "total"), ("body", "context", "recent")}),
         ({"retention": [{"older_than_days": -1}]}, {("body", "retention", 0, "older_than_days")}),
         ({"tags": {"food": [1]}, "odd": 1}, {("body", "tags", "food", 0), ("body", "odd")}),
         ({"tenant": "acme"}, {("body", "tenant")}),
         ({"context": None}, {("body", "context")}),
         ([], {("body",)}),
-        (None, {("body",)}),
-        ("x", {("body",)}),
     ],
 )
 def test_what_is_wrong_is_422_with_every_path_and_changes_nothing(

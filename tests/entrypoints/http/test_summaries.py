@@ -208,8 +208,6 @@ def test_patches_say_which_version_they_change(
     [
         ({"status": "missed"}, ("body", "date")),
         ({"date": "yesterday", "status": "missed"}, ("body", "date")),
-        ({"date": "1800-01-01", "status": "missed"}, ("body", "date")),
-        ({"date": True, "status": "missed"}, ("body", "date")),
         ({"date": "2024-06-01"}, ("body", "status")),
         ({"date": "2024-06-01", "status": "active"}, ("body", "status")),
         ({"date": "2024-06-01", "status": "missed", "note": ""}, ("body", "note")),
