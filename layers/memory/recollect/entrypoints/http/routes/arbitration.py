@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AliasGenerator, BeforeValidator, Field
-from pydantic.alias_generators import to_snake
+from pydantic import BeforeValidator, Field
 
 from recollect.app import App
 from recollect.arbitration.arbiter import Action, Arbitration, Strategy, Verdict
@@ -170,11 +169,11 @@ class ArbitrationAnswer(AnswerModel):
     refused: Maybe[list[str]] = None
 
 
-class MergeStatisticsShown(AnswerModel, alias_generator=AliasGenerator(validation_alias=to_snake)):
-    contentLength: Count
-    keywordsCount: Count
-    importanceDelta: float
-    deduplicatedCount: Count
+class MergeStatisticsShown(AnswerModel):
+    contentLength: Count = Field(validation_alias="content_length")
+    keywordsCount: Count = Field(validation_alias="keywords_count")
+    importanceDelta: float = Field(validation_alias="importance_delta")
+    deduplicatedCount: Count = Field(validation_alias="deduplicated_count")
 
 
 class MergeAnswer(AnswerModel):
