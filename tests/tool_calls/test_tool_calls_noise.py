@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.tool_calls import objects
 from recollect.tool_calls.call import Protocol
-from recollect.tool_calls.objects import Mended, mend_object
+from recollect.tool_calls.objects import mend_object
 from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
 
 DUAL = ReadingPolicy(dual=True)
@@ -81,7 +81,7 @@ def test_reading_in_vain_and_mending_are_bounded_by_the_length(
         failed += reading.value is None
         return reading
 
-    def counted_mend(text: str, start: int, end: int) -> Mended:
+    def counted_mend(text: str, start: int, end: int) -> objects.Reading:
         nonlocal mended
         attempt = mend_object(text, start, end)
         mended += attempt.end - start

@@ -87,28 +87,12 @@ def test_commas(content: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        "I would {do} that",
-        "{ hello there }",
-        'He said "hello" to {everyone',
-        '{"a"}',
-        '{"a":',
-        '{"a": }',
-        '{"a": 1, "b',
-        '{"a" 1}',
-        '{"a": hello}',
-        '{"a": tru',
-        '{"a": NaN}',
-        '{"a": 1e999}',
-        '{"a": 1]',
-        "{'a': 1}",
-        "{a: 1}",
-        '{"a": "he said "hello" to me"}',
-        '{"a": "\\ud800"}',
-        '{"a": "\\x41"}',
-        '{"a": ' + "9" * 5000 + "}",
-        '{"a": [1 {"b": 2}]}',
+        "I would {do} that", "{ hello there }", 'He said "hello" to {everyone', '{"a"}', '{"a":', '{"a": }',
+        '{"a": 1, "b', '{"a" 1}', '{"a": hello}', '{"a": tru', '{"a": NaN}', '{"a": 1e999}', '{"a": 1]',
+        "{'a': 1}", "{a: 1}", '{"a": "he said "hello" to me"}', '{"a": "\\ud800"}', '{"a": "\\x41"}',
+        '{"a": ' + "9" * 5000 + "}", '{"a": [1 {"b": 2}]}',
     ],
-)
+)  # fmt: skip
 def test_nothing_is_invented_and_prose_is_no_object(content: str) -> None:
     assert repaired(content) is None
 

@@ -152,13 +152,46 @@ class Caller:
 
     def post(self, path: str, body: Any, /, **headers: str) -> Answered:
         """A JSON body, or bytes as they are; `x_recollect_now="…"` is the header X-Recollect-Now."""
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return self.surface.send("POST", path, raw, _headers(headers))
+        return self._send("POST", path, body, headers)
+
+    def put(self, path: str, body: Any, /, **headers: str) -> Answered:
+        """As `post`."""
+        return self._send("PUT", path, body, headers)
+
+    def patch(self, path: str, body: Any, /, **headers: str) -> Answered:
+        """As `post`."""
+        return self._send("PATCH", path, body, headers)
+
+    def delete(self, path: str, /, **headers: str) -> Answered:
+        """Without a body."""
+        return self.surface.send("DELETE", path, None, _headers(headers))
+
+    def twice(self, path: str, body: Any, /, key: str = "once", **headers: str) -> Answered:
+        """The answer to a request that is sent twice under a key: the second time it is the first one, replayed."""
+        first, again = (self.post(path, body, idempotency_key=key, **headers) for _ in range(2))
+        assert (again.status, again.json) == (first.status, first.json)
+        assert ("idempotent-replayed" in first.headers, again.headers["idempotent-replayed"]) == (False, "true")
+        return first
+
+    def walk(self, path: str, name: str, /, **query: Any) -> list[Any]:
+        """All entries of a list, over its pages, which hold no more than `limit` where one is given."""
+        found: list[Any] = []
+        while True:
+            page = self.get(path, query).json
+            assert len(page[name]) <= query.get("limit", 200)
+            found += page[name]
+            if "next_cursor" not in page:
+                return found
+            query["cursor"] = page["next_cursor"]
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, /, **headers: str) -> Answered:
         """Query values are encoded; the path is as given."""
         target = f"{path}?{urlencode(query, quote_via=quote)}" if query else path
         return self.surface.send("GET", target, None, _headers(headers))
+
+    def _send(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Answered:
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.surface.send(method, path, raw, _headers(headers))
 
     def add(self, *events: Mapping[str, Any], user: str = "anna", **more: Any) -> Answered:
         """Ingests events of a user."""

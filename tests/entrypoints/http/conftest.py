@@ -1,6 +1,7 @@
 """One app in a folder of its own, called in both ways."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,21 @@ def settings_in(home: Path, **variables: str) -> Settings:
     return Settings.from_environment({**defaults, **variables})
 
 
+@contextmanager
+def opened(folder: Path, **variables: str) -> Iterator[App]:
+    """An app over SQLite, closed at the end."""
+    app = open_app(settings_in(folder, **variables))
+    try:
+        yield app
+    finally:
+        app.parts.close()
+
+
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
     """An app over SQLite."""
-    opened = open_app(settings_in(tmp_path))
-    yield opened
-    opened.parts.close()
+    with opened(tmp_path) as app:
+        yield app
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from entrypoints.http.calling import Answered, Caller, Cloud
+from entrypoints.http.calling import Answered, Caller
 from recollect.app import App
 from recollect.arbitration.arbiter import Arbitration, ArbitrationPolicy, weigh
 from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
@@ -14,7 +14,7 @@ from recollect.memories.audit import ActorKind
 NOON = "2024-05-01T12:00:00Z"
 
 
-def m(statement_id: str = "new", **changes: Any) -> dict[str, Any]:
+def m(statement_id: str | None = "new", **changes: Any) -> dict[str, Any]:
     """A statement of Anna's."""
     plain = {"user_id": "anna", "content": "I live in Paris", "importance": 0.5, "timestamp": NOON}
     return {"id": statement_id, **plain, **changes}
@@ -83,7 +83,7 @@ def test_options_stand_by_themselves_or_in_groups(caller: Caller, strategy: str,
 
 def test_the_rule_is_named_or_matched(caller: Caller) -> None:
     body = b'{"conditions": {"source": "skill"}, "arbitration": {"priorityImportance": false, "allowMerge": false}}'
-    assert caller.surface.send("PUT", "/v1/merge-rules/skills", body, {}).status == 200
+    assert caller.put("/v1/merge-rules/skills", body).status == 200
     old = m("old", keywords=["a"], importance=0.9, source="skill", timestamp="2024-05-01T11:00:00Z")
     matched = arbitrated(caller, m(keywords=["a"], source="skill"), old)
     assert (matched.json["rule"], matched.json["result"]["winner"]) == ("skills", "new")
@@ -95,49 +95,14 @@ def test_the_rule_is_named_or_matched(caller: Caller) -> None:
 
 def test_the_tenants_thresholds_hold(caller: Caller) -> None:
     rules = b'{"conflict": {"keyword_threshold": 0.2}}'
-    assert caller.surface.send("PUT", "/v1/rules", rules, {}).status == 200
+    assert caller.put("/v1/rules", rules).status == 200
     answer = arbitrated(caller, m(keywords=["a", "b"]), m("old", keywords=["b", "c"]))
     assert "keyword" in {signal["type"] for signal in answer.json["conflicts"][0]["signals"]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "loc"),
-    [
-        ({"candidate": m(importance=2)}, ("body", "candidate", "importance")),
-        ({"candidate": m(colour=2)}, ("body", "candidate", "colour")),
-        ({"candidate": m(embedding=["x"])}, ("body", "candidate", "embedding", 0)),
-        ({"candidate": {}}, ("body", "candidate", "id")),
-        ({"existing": [m("old"), m("other", content=" ")]}, ("body", "existing", 1, "content")),
-        ({"candidate": m(embedding=[1]), "existing": [m("o", embedding=[1, 2])]}, ("body", "existing", 0, "embedding")),
-        ({"existing": None}, ("body", "existing")),
-        ({"options": {"mergeThreshold": 1.1}}, ("body", "options", "mergeThreshold")),
-        ({"options": {"arbitration": {"allowMerge": 1}}}, ("body", "options", "arbitration", "allowMerge")),
-        ({"options": {"colour": 1}}, ("body", "options", "colour")),
-        ({"options": {"weights": {"semantic": 0.2}}}, ("body", "options", "weights")),
-        ({"options": 7}, ("body", "options")),
-        ({"rule": 7}, ("body", "rule")),
-        ({"apply": "yes"}, ("body", "apply")),
-    ],
-)
-def test_what_is_wrong_is_named(caller: Caller, changes: dict[str, Any], loc: tuple[Any, ...]) -> None:
-    body = {"candidate": m(), "existing": [], **changes}
-    answer = caller.post("/v1/arbitrations", body)
-    assert answer.status == 422, answer.text
-    assert loc in answer.locs
 
 
 def test_null_is_absent(caller: Caller) -> None:
     options = {"weights": None, "arbitration": None, "merge": {"metadataStrategy": None}, "mergeThreshold": None}
     assert arbitrated(caller, m(persona_id=None), m("old", embedding=None), options=options, rule=None).status == 200
-
-
-def test_a_token_of_one_user_decides_nothing_about_another(app: App) -> None:
-    stranger = Caller(Cloud(app, {"tenant": "local", "sub": "ben"}))
-    assert arbitrated(stranger, m()).status == 200  # no subject claim is named
-    object.__setattr__(app.settings, "subject_claim", "sub")
-    limited = Caller(Cloud(app, {"tenant": "local", "sub": "ben"}))
-    assert arbitrated(limited, m()).status == 403
-    assert limited.post("/v1/merges", {"first": m(), "second": m("b")}).status == 403
 
 
 class Applied:
@@ -164,10 +129,7 @@ def applied(app: App, monkeypatch: pytest.MonkeyPatch) -> Applied:
 def test_what_is_applied_is_decided_once(caller: Caller, applied: Applied) -> None:
     candidate, old = m(keywords=["Home", "x"], importance=0.9, persona_id="work"), m("old", keywords=["home"])
     body = {"candidate": candidate, "existing": [old], "apply": True}
-    first = caller.post("/v1/arbitrations", body, idempotency_key="k1")
-    again = caller.post("/v1/arbitrations", body, idempotency_key="k1")
-    assert (first.status, again.status, again.json) == (200, 200, first.json)
-    assert again.headers["idempotent-replayed"] == "true"
+    assert caller.twice("/v1/arbitrations", body, "k1").status == 200
     (asked,) = applied.asked
     assert asked[0] == Scope("local", "anna", "work")
     assert (asked[1].actor.kind, asked[1].actor.id) == (ActorKind.USER, "anna")
@@ -212,18 +174,3 @@ def test_two_are_merged(caller: Caller) -> None:
         "importanceDelta": pytest.approx(0.1),
         "deduplicatedCount": 1,
     }
-
-
-@pytest.mark.parametrize(
-    ("changes", "loc"),
-    [
-        ({"second": m("b", user_id="ben")}, ("body", "second", "user_id")),
-        ({"second": None}, ("body", "second")),
-        ({"options": {"contentStrategy": "shuffle"}}, ("body", "options", "contentStrategy")),
-        ({"options": {"metadataStrategy": {"keywords": 1}}}, ("body", "options", "metadataStrategy", "keywords")),
-        ({"options": {"mergeThreshold": 0.1}}, ("body", "options", "mergeThreshold")),
-    ],
-)
-def test_a_wrong_merge_is_named(caller: Caller, changes: dict[str, Any], loc: tuple[Any, ...]) -> None:
-    answer = caller.post("/v1/merges", {"first": m("a"), "second": m("b"), **changes})
-    assert (answer.status, answer.locs) == (422, {loc})

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from entrypoints.http.calling import Answered, Caller, Cloud
+from entrypoints.http.calling import Answered, Caller
 from recollect.app import App
-from recollect.core.event import SPOKEN_TYPES
 from recollect.core.scope import Scope
 from recollect.memories.reading import ReadMemories
 from recollect.memories.storage import MEMORIES, SAME_AS
@@ -99,53 +98,6 @@ def test_a_saved_event_is_published_with_flat_keys_and_diagnostics(app: App, cal
     assert isinstance(detail["segmentCount"], int)
 
 
-@pytest.mark.spec("A-60", "P-10", "P-19")
-@pytest.mark.parametrize(
-    ("event", "becomes"),
-    [
-        ({"importance": 0.6}, True),
-        ({"importance": 0.59}, False),
-        ({"importance": 1.0, "event_type": "emotion"}, False),
-        ({"importance": 0.6, "event_type": "task"}, True),
-        ({"importance": 0.6, "event_type": "reminder"}, True),
-        ({"importance": 0.0, "event_type": "custom", "key": "city"}, True),
-        ({"importance": 1.0, "is_private": True}, False),
-    ],
-)
-def test_both_policies_must_let_it_pass_but_a_key_needs_neither(
-    app: App, caller: Caller, event: dict[str, Any], becomes: bool
-) -> None:
-    (event_id,) = say(caller, {"content": "words", **event})
-    project(app)
-    assert memories(app) == ({"words"} if becomes else set())
-    found = ledger(caller, event_id=event_id)
-    assert [(one["outcome"], one["target_ids"]) for one in found] == ([("promoted", [event_id])] if becomes else [])
-
-
-@pytest.mark.spec("P-10")
-@pytest.mark.parametrize(
-    ("bridge", "kept"),
-    [
-        ({"min_importance": 0}, {"low", "high", "keyed"}),
-        ({"event_types": [one.value for one in SPOKEN_TYPES]}, {"high", "mood", "keyed"}),
-        ({"enabled": False}, {"keyed"}),
-        ({"event_types": []}, {"keyed"}),
-    ],
-)
-def test_either_policy_can_be_switched_off(app: App, caller: Caller, bridge: dict[str, Any], kept: set[str]) -> None:
-    body = json.dumps({"bridge": bridge}).encode()
-    assert caller.surface.send("PUT", "/v1/rules", body, {}).status == 200
-    say(
-        caller,
-        {"content": "low", "importance": 0.1},
-        {"content": "high", "importance": 0.9},
-        {"content": "mood", "importance": 0.9, "event_type": "emotion"},
-        {"content": "keyed", "importance": 0.1, "key": "k"},
-    )
-    project(app)
-    assert memories(app) == kept
-
-
 @pytest.mark.spec("A-23")
 def test_each_memory_is_published_once_and_a_duplicate_is_not(app: App, caller: Caller) -> None:
     first, _ = say(caller, {"content": "I live in Paris", **IN_TIME}, {"content": "I live in Paris ", **LATE})
@@ -200,19 +152,11 @@ def test_an_event_in_time_ends_the_suspension_and_is_promoted(app: App, caller: 
 @pytest.mark.spec("A-67")
 def test_the_lag_that_counts_as_healthy_is_a_rule(app: App, caller: Caller) -> None:
     body = json.dumps({"bridge": {"healthy_lag_ms": 9_999}}).encode()
-    assert caller.surface.send("PUT", "/v1/rules", body, {}).status == 200
+    assert caller.put("/v1/rules", body).status == 200
     signal(caller, "warning")
     say(caller, {"content": "in time", **IN_TIME})
     project(app)
     assert memories(app) == set()
-
-
-@pytest.mark.spec("P-19", "A-67")
-def test_a_keyed_event_is_promoted_though_the_bridge_is_suspended(app: App, caller: Caller) -> None:
-    signal(caller, "warning")
-    say(caller, {"content": "Paris", "key": "city", **LATE})
-    project(app)
-    assert memories(app) == {"Paris"}
 
 
 @pytest.mark.spec("A-68")
@@ -234,33 +178,12 @@ def test_a_private_event_is_not_published(app: App, caller: Caller) -> None:
     assert caller.get("/v1/bus").json == {"events": []}
 
 
-def test_another_tenants_bridge_goes_on(app: App) -> None:
-    signal(Caller(Cloud(app, {"tenant": "other", "scope": "recollect/admin"})), "warning")
-    local = Caller(Cloud(app))
-    say(local, {"content": "late", **LATE})
-    project(app)
-    assert memories(app) == {"late"}
-
-
-def test_a_deferred_event_that_is_deleted_stays_gone(app: App, caller: Caller) -> None:
-    signal(caller, "warning")
-    (event_id,) = say(caller, {"content": "late", **LATE})
-    project(app)
-    assert caller.surface.send("DELETE", f"/v1/users/anna/events/{event_id}", None, {}).status == 204
-    signal(caller, "healthy")
-    assert reconcile(app) == 0
-    project(app)
-    assert memories(app) == set()
-    newest = ledger(caller, event_id=event_id)[0]
-    assert (newest["outcome"], newest["reason"]) == ("refused", "gone")
-
-
 @pytest.mark.spec("A-62", "A-63", "A-64")
 def test_a_deletion_by_hand_is_published_without_a_word_and_takes_the_memory_along(app: App, caller: Caller) -> None:
     ours, other = (say(caller, {"content": "told once", **IN_TIME}, user=user)[0] for user in ("anna", "berta"))
     project(app)
     assert (memories(app), memories(app, "berta")) == ({"told once"}, {"told once"})
-    assert caller.surface.send("DELETE", f"/v1/users/anna/events/{ours}", None, {}).status == 204
+    assert caller.delete(f"/v1/users/anna/events/{ours}").status == 204
     project(app)
     assert (memories(app), memories(app, "berta")) == (set(), {"told once"})
     (pruned,) = bus(caller, "memory:episodic:pruned")
@@ -277,6 +200,6 @@ def test_a_deletion_of_a_slot_is_published_for_each_of_its_values(app: App, call
     secret = say(caller, {"content": "hidden", "key": "city", "is_private": True})
     assert secret
     project(app)
-    assert caller.surface.send("DELETE", "/v1/users/anna/keys/city", None, {}).status == 204
+    assert caller.delete("/v1/users/anna/keys/city").status == 204
     project(app)
     assert sorted(one["detail"]["ids"][0] for one in bus(caller, "memory:episodic:pruned")) == sorted(ids)

@@ -1,19 +1,31 @@
 """Who asks: claims of a token in the cloud, keys on the laptop; nobody else, and never a tenant from the input."""
 
+import json
+import re
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from entrypoints.http.calling import Caller, Cloud, Laptop
-from entrypoints.http.conftest import settings_in
+from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
+from entrypoints.http.conftest import opened
+from entrypoints.http.test_bad_input import GOOD_BODIES
 from recollect.app import App
-from recollect.bootstrap import open_app
+from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routing import Route
 
 KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "globex"}, "schlüssel": {"tenant": "ü"}}'
 BODY = {"user_id": "anna", "events": [{"content": "x"}]}
+CHANGES: dict[str, Any] = {
+    "MemoryPatch": {"importance": 1},
+    "GoalPatch": {"status": "active"},
+    "CheckInBody": {"date": "2024-05-01", "status": "missed"},
+    "Resolution": {"winner": "x"},
+}
+"""Good bodies, by their models, of routes that change an object."""
 
 
 def with_settings(app: App, **changes: Any) -> App:
@@ -86,8 +98,32 @@ def test_where_a_subject_is_named_the_user_must_be_it(app: App, subject: str | N
     assert caller.timeline().status == status
     assert caller.get("/v1/users/anna/conversations").status == status
     assert caller.post("/v1/events", BODY).status == (201 if status == 200 else 403)
-    assert caller.post("/v1/search", {"user_id": "anna", "query": "x"}).status == status
-    assert caller.post("/v1/context", {"user_id": "anna", "input": "x"}).status == status
+
+
+def asked(caller: Caller, route: Route) -> Answered:
+    """A good request of the route, about Anna and objects that are not there."""
+    body = json.dumps(CHANGES.get(route.body.__name__, {})).encode() if route.body else b""
+    path = re.sub(r"{\w+}", "x", route.path.replace("{user_id}", "anna"))
+    return caller.surface.send(route.method, path, body, {"If-Match": "*"})
+
+
+def test_where_a_subject_is_named_no_route_reaches_another_user(app: App) -> None:
+    with_settings(app, subject_claim="sub")
+    caller = Caller(Cloud(app, {"tenant": "acme", "sub": "bert"}))
+    bodies = {path: body for path, body in GOOD_BODIES.items() if "anna" in str(body)}
+    bodies["/v1/tool-calls"] = {"text": "x", "user_id": "anna", "execute": True}
+    bodies["/v1/feedback"] = {"user_id": "anna", "positive": True}
+    bodies["/v1/merge-rules/match"] = {"candidate": {"user_id": "anna"}}
+    assert {path: caller.post(path, body).status for path, body in bodies.items()} == dict.fromkeys(bodies, 403)
+    routes = [route for route in routes_of(GROUPS) if "{user_id}" in route.path]
+    assert {one.template: asked(caller, one).status for one in routes} == {one.template: 403 for one in routes}
+
+
+def test_routes_of_administrators_refuse_others(app: App) -> None:
+    caller = Caller(Cloud(app, {"tenant": "acme", "scope": "openid"}))
+    routes = [route for route in routes_of(GROUPS) if route.admin]
+    assert {one.path.split("/")[2] for one in routes} == {"bus", "rules", "jobs", "signals", "snapshots"}
+    assert {one.template: asked(caller, one).status for one in routes} == {one.template: 403 for one in routes}
 
 
 @pytest.mark.parametrize("path", ["/v1/health", "/v1/ready", "/v1/openapi.json", "/docs"])
@@ -121,26 +157,20 @@ def test_without_a_token_nothing_else_answers(app: App) -> None:
     ],
 )
 def test_keys_of_the_laptop(tmp_path: Path, header: str | None, status: int) -> None:
-    app = open_app(settings_in(tmp_path, RECOLLECT_API_KEYS=KEYS))
-    laptop = Laptop(app)
     given = {} if header is None else {"authorization": header}
-    assert Caller(laptop).timeline().status == 401
-    assert Caller(laptop).get("/v1/users/anna/events", **given).status == status
-    laptop.close()
-    app.parts.close()
+    with opened(tmp_path, RECOLLECT_API_KEYS=KEYS) as app, closing(Laptop(app)) as laptop:
+        assert Caller(laptop).timeline().status == 401
+        assert Caller(laptop).get("/v1/users/anna/events", **given).status == status
 
 
 def test_a_key_has_its_tenant_and_its_rights(tmp_path: Path) -> None:
-    app = open_app(settings_in(tmp_path, RECOLLECT_API_KEYS=KEYS))
-    laptop = Laptop(app)
-    caller = Caller(laptop)
-    assert caller.post("/v1/events", BODY, authorization="Bearer key-a").status == 201
-    assert caller.get("/v1/users/anna/events", authorization="Bearer key-b").json["events"] == []
-    assert caller.get("/v1/bus", authorization="Bearer key-a").status == 200
-    assert caller.get("/v1/bus", authorization="Bearer key-b").status == 403
-    assert caller.get("/v1/health", host="memory.example.com").status == 200
-    laptop.close()
-    app.parts.close()
+    with opened(tmp_path, RECOLLECT_API_KEYS=KEYS) as app, closing(Laptop(app)) as laptop:
+        caller = Caller(laptop)
+        assert caller.post("/v1/events", BODY, authorization="Bearer key-a").status == 201
+        assert caller.get("/v1/users/anna/events", authorization="Bearer key-b").json["events"] == []
+        assert caller.get("/v1/bus", authorization="Bearer key-a").status == 200
+        assert caller.get("/v1/bus", authorization="Bearer key-b").status == 403
+        assert caller.get("/v1/health", host="memory.example.com").status == 200
 
 
 def test_without_the_setting_no_header_sets_the_clock(app: App) -> None:

@@ -1,13 +1,8 @@
 """Throttling, the job `reindex`, and warnings of the index, over HTTP (A-35, A-38, A-39)."""
 
-import json
-from datetime import UTC, datetime
-from typing import Any
-
 import pytest
 
-from entrypoints.http.calling import Answered, Caller, Laptop
-from recollect.app import App
+from entrypoints.http.calling import Caller, Laptop
 
 
 def _events(*contents: str) -> dict[str, object]:
@@ -16,39 +11,26 @@ def _events(*contents: str) -> dict[str, object]:
 
 @pytest.mark.spec("A-39")
 def test_too_many_writes_are_told_to_come_back_later(caller: Caller) -> None:
-    assert _put_rules(caller, {"limits": {"writes_per_second": 0.01}}).status == 200
+    assert caller.put("/v1/rules", {"limits": {"writes_per_second": 0.01}}).status == 200
     assert caller.post("/v1/events", _events("one", "two")).status == 201
     for path, body in (("/v1/events", _events("three")), ("/v1/memories", {"user_id": "anna", "content": "four"})):
         refused = caller.post(path, body)
         assert (refused.status, refused.json["type"]) == (429, "urn:recollect:problem:throttled")
         assert refused.headers["retry-after"] == "200"
     assert caller.get("/v1/users/anna/events").status == 200
-    assert _put_rules(caller, {}).status == 200
+    assert caller.put("/v1/rules", {}).status == 200
     assert caller.post("/v1/events", _events("three")).status == 201
 
 
 @pytest.mark.spec("A-39")
 def test_a_throttled_request_is_not_kept_under_its_key(caller: Caller) -> None:
-    _put_rules(caller, {"limits": {"writes_per_second": 0.01}})
+    caller.put("/v1/rules", {"limits": {"writes_per_second": 0.01}})
     key = {"Idempotency_Key": "the-key"}
     assert caller.post("/v1/events", _events("one"), **key).status == 201
     assert caller.post("/v1/events", _events("one"), **key).status == 201, "a replay writes nothing"
     assert caller.post("/v1/events", _events("two"), Idempotency_Key="another").status == 429
-    _put_rules(caller, {})
+    caller.put("/v1/rules", {})
     assert caller.post("/v1/events", _events("two"), Idempotency_Key="another").status == 201
-
-
-@pytest.mark.spec("A-38")
-def test_a_full_index_is_told_on_the_bus(caller: Caller, app: App) -> None:
-    _put_rules(caller, {"limits": {"index_capacity": 1}})
-    caller.post("/v1/events", _events("one", "two", "three"))
-    caller.post("/v1/jobs/reconcile?wait=true", {})
-    if caller.surface.name == "cloud":
-        _run_jobs(app)
-    told = caller.get("/v1/bus?type=memory:semantic:warning").json["events"]
-    assert [(one["detail"]["severity"], one["detail"]["reason"]) for one in told] == [
-        ("critical", "index_capacity_exceeded")
-    ]
 
 
 @pytest.mark.parametrize("source", ["vectors", "events"])
@@ -63,11 +45,3 @@ def test_reindex_counts_what_it_rebuilt(laptop: Laptop, source: str) -> None:
     found = caller.post("/v1/search", {"user_id": "anna", "query": "who paints"})
     assert found.json["results"][0]["content"] == "My sister paints"
     assert caller.get("/v1/ready").json["parts"]["index"]["ready"]
-
-
-def _put_rules(caller: Caller, rules: Any) -> Answered:
-    return caller.surface.send("PUT", "/v1/rules", json.dumps(rules).encode(), {})
-
-
-def _run_jobs(app: App) -> None:
-    app.job_runs.run(lambda: datetime.now(UTC), lambda: 100.0)

@@ -88,11 +88,7 @@ def test_the_test_clock_sets_the_time_and_ids_keep_the_real_one(caller: Caller) 
 
 def test_a_key_makes_a_request_count_once(caller: Caller) -> None:
     body = {"user_id": "anna", "events": [{"content": "one"}, {"content": ""}, {"content": "two", "speaker": "Anna"}]}
-    first = caller.post("/v1/events", body, idempotency_key="🦊 key")
-    again = caller.post("/v1/events", body, idempotency_key="🦊 key")
-    assert (first.status, again.status) == (201, 201)
-    assert first.json == again.json
-    assert ("idempotent-replayed" in first.headers, again.headers["idempotent-replayed"]) == (False, "true")
+    assert caller.twice("/v1/events", body, "🦊 key").status == 201
     assert len(caller.timeline().json["events"]) == 2
     other = caller.post("/v1/events", {**body, "user_id": "bert"}, idempotency_key="🦊 key")
     assert (other.status, other.json["type"]) == (422, "urn:recollect:problem:idempotency-key-reused")

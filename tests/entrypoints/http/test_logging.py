@@ -7,6 +7,7 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud, Laptop
 from recollect.app import App
+from recollect.entrypoints.http.routing import path_segment
 
 SECRET = "xyzzysecret"
 
@@ -39,6 +40,7 @@ def test_no_line_has_a_word_of_anybodys(app: App, caller: Caller) -> None:
     event: dict[str, Any] = {name: f"{SECRET} {name}" for name in texts}
     event["metadata"] = {SECRET: SECRET}
     scope = {"user_id": f"{SECRET} user", "persona_id": SECRET, "household_id": SECRET}
+    user = f"/v1/users/{path_segment(scope['user_id'])}"
     headers = dict.fromkeys(("authorization", "cookie", "x_api_key", "user_agent", "referer"), f"{SECRET} header")
     headers["idempotency_key"] = SECRET
     headers_of_origin = {"origin": f"http://{SECRET}", "host": SECRET}
@@ -59,10 +61,20 @@ def test_no_line_has_a_word_of_anybodys(app: App, caller: Caller) -> None:
         caller.get("/v1/bus", {"type": SECRET, "after": SECRET}, **headers),
         caller.get("/v1/health", x_recollect_now=SECRET),
         caller.get("/v1/health", **headers_of_origin),
+        memory := caller.post("/v1/memories", {**scope, "content": SECRET, "key": SECRET, "keywords": [SECRET]}),
+        caller.patch(f"{user}/memories/{memory.json['id']}", {"content": f"{SECRET} again"}, if_match="*"),
+        caller.get(f"{user}/memories/{memory.json['id']}/history"),
+        caller.get(f"{user}/memories", {"key": SECRET}),
+        caller.delete(f"{user}/keys/{SECRET}?persona_id={SECRET}&household_id={SECRET}"),
+        caller.put("/v1/rules", {"tags": {SECRET: [SECRET]}}),
+        caller.put("/v1/rules", {"tags": {SECRET: SECRET}, SECRET: 1}),
     ]
     assert [answer.status for answer in answers][:4] == [201, 422, 400, 200]
+    assert [answer.status for answer in answers][-7:] == [201, 200, 200, 200, 204, 200, 422]
     assert len(lines(caller.surface)) == len(answers)
-    assert SECRET not in caller.surface.log.getvalue()
+    log = caller.surface.log.getvalue()
+    assert SECRET not in log
+    assert all(decision in log.replace(" ", "") for decision in ('"created":true', '"deleted":1', '"rules_version"'))
 
 
 def test_a_failing_write_logs_no_word_either(app: App, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def test_what_is_below_the_threshold_is_a_near_miss(caller: Caller) -> None:
 def test_a_near_miss_is_nothing_that_may_not_be_shown(caller: Caller) -> None:
     ids = caller.added(*[f"green tea number {n}" for n in range(4)])
     caller.added("green tea that nobody may see", is_private=True)
-    assert caller.surface.send("DELETE", f"/v1/users/anna/events/{ids[0]}", None, {}).status in (200, 204)
+    assert caller.delete(f"/v1/users/anna/events/{ids[0]}").status in (200, 204)
     near = search(caller, "green tea", top_k=1, explain=True)["near_misses"]
     assert len(near) == 2
     assert {one["content"] for one in near} < {f"green tea number {n}" for n in range(1, 4)}

@@ -1,6 +1,5 @@
 """Summaries and goals over HTTP: the triggers under the test clock, lists, versions, check-ins, failures."""
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +11,6 @@ from uuid import UUID
 import pytest
 
 from embedded.setting import _With
-from embedded.spoken import sent_of
 from embedded.summarizing import Said, ScriptedModel, answer
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import settings_in
@@ -83,27 +81,6 @@ def test_the_fiftieth_message_makes_it_due(caller: Caller) -> None:
     assert (again.status, again.json) == (200, {"due": False, "messages_since": 0, "days_since": 0.0})
 
 
-@pytest.mark.spec("H-06", "H-10", "P-5")
-def test_twenty_one_days_make_it_due(caller: Caller) -> None:
-    say(caller, 3)
-    first = NOON - timedelta(minutes=2)
-    before = (first + timedelta(days=21, seconds=-1)).isoformat()
-    assert summarize(caller, now=before).status == 200
-    made = summarize(caller, now=(first + timedelta(days=21)).isoformat())
-    assert (made.status, made.json["reason"], made.json["summary"]["message_count"]) == (201, "age", 3)
-
-
-@pytest.mark.spec("P-5")
-def test_forced_as_long_as_anything_is_left(caller: Caller) -> None:
-    assert summarize(caller, "?force=true").json == {"due": False, "messages_since": 0, "days_since": 0.0}
-    say(caller, 12)
-    counts = []
-    while (made := summarize(caller, "?force=true")).status == 201:
-        counts.append((made.json["reason"], made.json["summary"]["message_count"]))
-    assert counts == [("forced", 2), ("forced", 10)]
-    assert summarize(caller, "?force=false").status == 200
-
-
 @pytest.mark.parametrize(
     ("query", "loc"),
     [
@@ -137,16 +114,10 @@ def test_lists_are_walked_by_cursors_that_are_bound_to_them(caller: Caller) -> N
     for n in range(5):
         say(caller, 1, NOON + timedelta(hours=n))
         made.append(summarize(caller, "?force=true", now=at(hours=n)).json["summary"]["id"])
-    seen, query = [], {"limit": "2"}
-    while True:
-        page = caller.get(SUMMARIES, query).json
-        seen += [one["id"] for one in page["summaries"]]
-        if "next_cursor" not in page:
-            break
-        query["cursor"] = page["next_cursor"]
-        assert caller.get("/v1/users/ben/summaries", query).locs == {("query", "cursor")}
-        assert caller.get(SUMMARIES, {**query, "persona_id": "p"}).locs == {("query", "cursor")}
-    assert seen == list(reversed(made))
+    assert [one["id"] for one in caller.walk(SUMMARIES, "summaries", limit=2)] == made[::-1]
+    query = {"limit": "2", "cursor": caller.get(SUMMARIES, {"limit": "2"}).json["next_cursor"]}
+    assert caller.get("/v1/users/ben/summaries", query).locs == {("query", "cursor")}
+    assert caller.get(SUMMARIES, {**query, "persona_id": "p"}).locs == {("query", "cursor")}
 
 
 @pytest.mark.spec("H-30", "H-31")
@@ -169,41 +140,11 @@ def test_a_model_that_fails_is_a_502_and_nothing_is_stored(scripted: tuple[App, 
 
 def test_the_same_key_gives_the_same_answer(caller: Caller) -> None:
     say(caller, 12)
-    first = summarize(caller, "?force=true", idempotency_key="k1")
-    again = summarize(caller, "?force=true", idempotency_key="k1")
-    assert (again.status, again.json) == (201, first.json)
-    assert again.headers["idempotent-replayed"] == "true"
+    assert caller.twice(f"{SUMMARIES}?force=true", b"", "k1", x_recollect_now=at()).status == 201
     assert len(caller.get(SUMMARIES).json["summaries"]) == 1
     other = caller.post("/v1/users/ben/summaries?force=true", b"", idempotency_key="k1", x_recollect_now=at())
     assert other.json["due"] is False
     assert summarize(caller, idempotency_key="k2").json == summarize(caller, idempotency_key="k2").json
-
-
-def test_one_request_at_a_time_makes_a_summary(scripted: tuple[App, ScriptedModel]) -> None:
-    app, model = scripted
-    caller = Caller(Cloud(app))
-    say(caller, 50)
-    seen: list[Answered] = []
-
-    def meanwhile(_request: object) -> str:
-        seen.append(summarize(caller, "?force=true"))
-        return answer("Good.")
-
-    model.says = [meanwhile]
-    assert summarize(caller).status == 201
-    assert [one.status for one in seen] == [409]
-    assert len(model.asked) == 1
-
-
-@pytest.mark.spec("H-01", "H-13", "H-15", "P-5")
-def test_context_has_the_summary_and_the_raw_messages_and_nothing_in_both(caller: Caller) -> None:
-    say(caller, 60)
-    summary = summarize(caller).json["summary"]
-    context = caller.post("/v1/context", {"user_id": "anna", "input": "hello"}, x_recollect_now=at()).json
-    assert context["summary"]["id"] == summary["id"]
-    assert context["summary"]["summary"] == summary["summary"]
-    raw = [text for _, text in sent_of(context["messages"])][:-1]
-    assert raw == [f"I counted sheep number {n} near Lyon." for n in range(50, 60)]
 
 
 def goal_of(scripted: tuple[App, ScriptedModel], *goals: dict[str, Any]) -> tuple[Caller, list[Any]]:
@@ -224,7 +165,7 @@ def test_goals_are_listed_patched_and_checked_in(scripted: tuple[App, ScriptedMo
         "history": [], "version": 1, "source_event_ids": [], "source": "inferred",
     }  # fmt: skip
     one = f"{GOALS}/{goal['id']}"
-    patched = patch(caller, one, {"status": "completed", "goal": " Meditate\n twice "}, if_match='"1"')
+    patched = caller.patch(one, {"status": "completed", "goal": " Meditate\n twice "}, if_match='"1"')
     assert (patched.status, patched.headers["etag"]) == (200, '"2"')
     assert (patched.json["goal"], patched.json["status"], patched.json["version"]) == ("Meditate twice", "completed", 2)
     for date, status in (("2024-06-02", "missed"), ("2024-06-01", "completed"), ("2024-06-02T10:00:00Z", "completed")):
@@ -236,12 +177,6 @@ def test_goals_are_listed_patched_and_checked_in(scripted: tuple[App, ScriptedMo
     ]
     assert checked.headers["etag"] == '"5"'
     assert caller.get(GOALS).json["goals"] == [checked.json]
-
-
-def patch(caller: Caller, path: str, body: Any, **headers: str) -> Answered:
-    """PATCH with a JSON body."""
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    return caller.surface.send("PATCH", path, json.dumps(body).encode(), given)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +200,7 @@ def test_patches_say_which_version_they_change(
     scripted: tuple[App, ScriptedModel], body: Any, headers: dict[str, str], status: int
 ) -> None:
     caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
-    assert patch(caller, f"{GOALS}/{goal['id']}", body, **headers).status == status
+    assert caller.patch(f"{GOALS}/{goal['id']}", body, **headers).status == status
 
 
 @pytest.mark.parametrize(
@@ -273,8 +208,6 @@ def test_patches_say_which_version_they_change(
     [
         ({"status": "missed"}, ("body", "date")),
         ({"date": "yesterday", "status": "missed"}, ("body", "date")),
-        ({"date": "1800-01-01", "status": "missed"}, ("body", "date")),
-        ({"date": True, "status": "missed"}, ("body", "date")),
         ({"date": "2024-06-01"}, ("body", "status")),
         ({"date": "2024-06-01", "status": "active"}, ("body", "status")),
         ({"date": "2024-06-01", "status": "missed", "note": ""}, ("body", "note")),
@@ -291,10 +224,7 @@ def test_check_ins_that_are_none_are_named(
 def test_a_check_in_under_a_key_is_noted_once(scripted: tuple[App, ScriptedModel]) -> None:
     caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
     path, body = f"{GOALS}/{goal['id']}/check-ins", {"date": "2024-06-01", "status": "missed"}
-    first = caller.post(path, body, idempotency_key="k")
-    again = caller.post(path, body, idempotency_key="k")
-    assert (first.status, again.status, again.json) == (201, 201, first.json)
-    assert again.headers["idempotent-replayed"] == "true"
+    assert caller.twice(path, body, "k").status == 201
     assert caller.post(path, {**body, "status": "completed"}, idempotency_key="k").status == 422
 
 
@@ -302,7 +232,7 @@ def test_another_users_goal_is_none(scripted: tuple[App, ScriptedModel]) -> None
     caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
     entry = {"date": "2024-06-01", "status": "missed"}
     for path in (f"/v1/users/ben/goals/{goal['id']}", f"{GOALS}/none", f"{GOALS}/~8J-YgA"):
-        assert patch(caller, path, {"status": "active"}, if_match="*").status == 404
+        assert caller.patch(path, {"status": "active"}, if_match="*").status == 404
         assert caller.post(f"{path}/check-ins", entry).status == 404
     foreign = Caller(Cloud(scripted[0], {"tenant": "other"}))
     assert foreign.get(GOALS).json == {"goals": []}

@@ -1,6 +1,5 @@
 """`POST /v1/turns`: over both surfaces, by the extractive provider and by a server that speaks OpenAI's protocol."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +10,11 @@ import pytest
 from adapters.embedders.local_server import Reply, Server, running_server
 from entrypoints.http import calling
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
-from entrypoints.http.conftest import settings_in
+from entrypoints.http.conftest import opened, settings_in
 from entrypoints.http.test_openapi import check
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.entrypoints.http.openapi import document
-from recollect.timeline.timeline import AppendOutcome, AppendStatus
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes green tea", "key": "drink"}\n[[END_ABP_TOOL]]'
 
@@ -47,20 +45,20 @@ def server() -> Iterator[Server]:
         yield state
 
 
+def variables_of(server: Server) -> dict[str, str]:
+    """Settings by which the model is that server."""
+    url = f"{server.url}/v1"
+    return {"RECOLLECT_MODEL": "openai", "RECOLLECT_OPENAI_BASE_URL": url, "RECOLLECT_OPENAI_MODEL": "llama"}
+
+
 @pytest.fixture(params=["cloud", "laptop"])
 def modelled(request: pytest.FixtureRequest, tmp_path: Path, server: Server) -> Iterator[Caller]:
     """Each surface, over an app whose model is the local server."""
-    variables = {
-        "RECOLLECT_MODEL": "openai",
-        "RECOLLECT_OPENAI_BASE_URL": f"{server.url}/v1",
-        "RECOLLECT_OPENAI_MODEL": "llama",
-    }
-    app = open_app(settings_in(tmp_path, **variables))
-    surface = Cloud(app) if request.param == "cloud" else Laptop(app)
-    yield Caller(surface)
-    if isinstance(surface, Laptop):
-        surface.close()
-    app.parts.close()
+    with opened(tmp_path, **variables_of(server)) as app:
+        surface = Cloud(app) if request.param == "cloud" else Laptop(app)
+        yield Caller(surface)
+        if isinstance(surface, Laptop):
+            surface.close()
 
 
 @pytest.mark.spec("K-74", "K-75", "K-78")
@@ -116,14 +114,9 @@ def test_out_of_time_is_a_504_that_names_what_was_stored(
     app: App, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.replies = [Reply(completion("late"), after_seconds=30)]
-    variables = {
-        "RECOLLECT_MODEL": "openai",
-        "RECOLLECT_OPENAI_BASE_URL": f"{server.url}/v1",
-        "RECOLLECT_OPENAI_MODEL": "llama",
-    }
     short = SimpleNamespace(get_remaining_time_in_millis=lambda: 3_000, aws_request_id="request-1")
     monkeypatch.setattr(calling, "CONTEXT", short)
-    slow = open_app(settings_in(tmp_path, **variables))
+    slow = open_app(settings_in(tmp_path, **variables_of(server)))
     failed = turn(Caller(Cloud(slow)), "Remember my dog", key="once")
     assert failed.status == 504
     assert said(Caller(Cloud(app))) == [("user", "Remember my dog")]
@@ -152,45 +145,11 @@ def test_the_same_key_gives_the_same_answer_without_its_context(modelled: Caller
 
 def test_a_replay_names_what_was_deleted_since(caller: Caller) -> None:
     first = turn(caller, "hello", key="k").json
-    deleted = caller.surface.send("DELETE", f"/v1/users/anna/events/{first['response_event_id']}", None, {})
+    deleted = caller.delete(f"/v1/users/anna/events/{first['response_event_id']}")
     assert deleted.status < 300, deleted.text
     again = turn(caller, "hello", key="k")
     assert (again.status, again.json["refused"]) == (200, [first["response_event_id"]])
     assert again.json["response"] is None
-
-
-def test_an_input_that_is_refused_is_a_409_and_begins_no_turn(
-    app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = [AppendOutcome(AppendStatus.REFUSED, None, None, "rejected")]
-    monkeypatch.setattr(type(app.parts.timeline), "append", lambda *_: refused)
-    answer = turn(caller, "I live in Paris")
-    assert answer.status == 409
-    assert "Paris" not in answer.text
-    assert said(caller) == []
-
-
-@pytest.mark.parametrize(
-    ("body", "loc"),
-    [
-        ({"input": ""}, ("body", "input")),
-        ({"input": " \n"}, ("body", "input")),
-        ({"input": "x" * 70_000}, ("body", "input")),
-        ({"input": "half \ud83d"}, ("body", "input")),
-        ({"input": None}, ("body", "input")),
-        ({"input": "hi", "tenant": "other"}, ("body", "tenant")),
-        ({"input": "hi", "as_of": "2024-01-01"}, ("body", "as_of")),
-        ({"input": "hi", "input_event_id": "x"}, ("body", "input_event_id")),
-        ({"input": "hi", "conversation_id": ""}, ("body", "conversation_id")),
-        ({"input": "hi", "web_search": "sometimes"}, ("body", "web_search")),
-        ({"input": "hi there, how are you", "token_budget": 2}, ("body", "token_budget")),
-        ({"input": "hi", "limits": {"total": 99}}, ("body", "limits", "total")),
-    ],
-)
-def test_wrong_input_is_refused_and_stored_nowhere(caller: Caller, body: dict[str, Any], loc: tuple[str, ...]) -> None:
-    answer = caller.post("/v1/turns", json.dumps({"user_id": "anna", **body}).encode())
-    assert (answer.status, answer.locs) == (422, {loc})
-    assert said(caller) == []
 
 
 def test_budget_and_limits_hold_for_what_the_model_gets(modelled: Caller, server: Server) -> None:
@@ -200,13 +159,6 @@ def test_budget_and_limits_hold_for_what_the_model_gets(modelled: Caller, server
     assert len(answer["context"]["items"]) <= 2
     sent = server.asked[-1][2]["messages"]
     assert [one["content"] for one in sent] == [one["content"] for one in answer["context"]["messages"]]
-
-
-def test_another_users_memory_stays_out(modelled: Caller, server: Server) -> None:
-    modelled.added("My secret is periwinkle", user="ben")
-    turn(modelled, "What is the secret?")
-    assert "periwinkle" not in json.dumps(server.asked[-1][2])
-    assert [event["content"] for event in modelled.timeline("ben").json["events"]] == ["My secret is periwinkle"]
 
 
 def test_the_log_line_holds_no_word(modelled: Caller, server: Server) -> None:

@@ -2,30 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from entrypoints.http.conftest import settings_in
-from recollect.app import App
-from recollect.bootstrap import open_app
+from entrypoints.http.conftest import app, opened
 
-
-@contextmanager
-def opened(folder: Path, **variables: str) -> Iterator[App]:
-    """An app over SQLite, closed at the end."""
-    app = open_app(settings_in(folder, **variables))
-    try:
-        yield app
-    finally:
-        app.parts.close()
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    with opened(tmp_path) as app:
-        yield app
+__all__ = ["app", "opened"]
 
 
 @pytest.fixture

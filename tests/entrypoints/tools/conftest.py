@@ -1,18 +1,17 @@
 """An app in a folder of its own, and calls to its tools."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from entrypoints.http.conftest import settings_in
+from entrypoints.http.conftest import app
 from recollect.app import App
-from recollect.bootstrap import open_app
 from recollect.core.scope import Scope
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry, ToolResult
 from recollect.tool_calls.call import ToolCall
+
+__all__ = ["app"]
 
 NOW = datetime(2024, 5, 1, 9, tzinfo=UTC)
 ANNA = Scope("local", "anna")
@@ -31,13 +30,6 @@ class Calling:
     def make(self, call: ToolCall, scope: Scope = ANNA) -> ToolResult:
         """One call with ids of its own."""
         return self.registry.execute(scope, call, self.app.ids.seed(0, IDS_OF_A_CALL), NOW)
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    opened = open_app(settings_in(tmp_path))
-    yield opened
-    opened.parts.close()
 
 
 @pytest.fixture

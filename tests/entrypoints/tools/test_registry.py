@@ -12,7 +12,7 @@ from entrypoints.tools.conftest import ANNA, NOW, Calling
 from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventType, Role, Source
 from recollect.core.scope import Scope
-from recollect.entrypoints.tools.registry import BUILT_IN, Status, ToolResult, result_document
+from recollect.entrypoints.tools.registry import BUILT_IN, INSTRUCTIONS, Status, ToolResult, result_document
 from recollect.memories.audit import Action, Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.reading import MemoryQuery
@@ -62,38 +62,36 @@ def test_what_is_no_parameter_is_refused_by_name(call: Calling, tool: str, field
     assert not call("search_memory", query="anna lyon").result["results"]
 
 
+BAD_VALUES: dict[str, dict[str, list[Any]]] = {
+    "save_memory": {
+        "content": [" \n", "é" * 32_769, "\ud800"],
+        "importance": [1.01, -0.01],
+        "key": ["..", "k" * 129],
+        "keywords": [["w"] * 51],
+    },
+    "search_memory": {"top_k": [0, 101], "query": [["x"]]},
+    "record_event": {"event_type": ["party", "memory"], "timestamp": ["some day", "1850-01-01"]},
+    "track_goal": {"status": ["won"], "goal": [" ", "x" * 501]},
+    "manage_knowledge": {"action": ["erase"], "key": ["cost"]},
+}
+BAD_PARAMETERS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("save_memory", {}, ("content",)),
+    ("forget_memory", {}, ()),
+    ("forget_memory", {"id": "a", "key": "b"}, ()),
+    ("manage_knowledge", {"namespace": "rule"}, ()),
+    ("manage_knowledge", {"namespace": "rule", "key": "vip"}, ()),
+    ("manage_knowledge", {"namespace": "vocabulary", "key": "a:b", "value": {"goal": "x"}}, ("value", "goal")),
+    *(
+        (tool, VALID[tool] | {name: bad}, (name,))
+        for tool, fields in BAD_VALUES.items()
+        for name in fields
+        for bad in fields[name]
+    ),
+]
+
+
 @pytest.mark.spec("A-05")
-@pytest.mark.parametrize(
-    ("tool", "parameters", "loc"),
-    [
-        ("save_memory", {}, ("content",)),
-        ("save_memory", {"content": " \n"}, ("content",)),
-        ("save_memory", {"content": "é" * 32_769}, ("content",)),
-        ("save_memory", {"content": "x", "importance": 1.01}, ("importance",)),
-        ("save_memory", {"content": "x", "importance": -0.01}, ("importance",)),
-        ("save_memory", {"content": "x", "key": ".."}, ("key",)),
-        ("save_memory", {"content": "x", "key": "k" * 129}, ("key",)),
-        ("save_memory", {"content": "x", "keywords": ["w"] * 51}, ("keywords",)),
-        ("save_memory", {"content": "\ud800"}, ("content",)),
-        ("search_memory", {"query": "x", "top_k": 0}, ("top_k",)),
-        ("search_memory", {"query": "x", "top_k": 101}, ("top_k",)),
-        ("search_memory", {"query": ["x"]}, ("query",)),
-        ("forget_memory", {}, ()),
-        ("forget_memory", {"id": "a", "key": "b"}, ()),
-        ("record_event", {"content": "x", "event_type": "party"}, ("event_type",)),
-        ("record_event", {"content": "x", "event_type": "memory"}, ("event_type",)),
-        ("record_event", {"content": "x", "timestamp": "some day"}, ("timestamp",)),
-        ("record_event", {"content": "x", "timestamp": "1850-01-01"}, ("timestamp",)),
-        ("track_goal", {"goal": "x", "status": "won"}, ("status",)),
-        ("track_goal", {"goal": " "}, ("goal",)),
-        ("track_goal", {"goal": "x" * 501}, ("goal",)),
-        ("manage_knowledge", {"namespace": "rule"}, ()),
-        ("manage_knowledge", {"namespace": "rule", "key": "vip", "action": "erase"}, ("action",)),
-        ("manage_knowledge", {"namespace": "rule", "key": "vip"}, ()),
-        ("manage_knowledge", {"namespace": "vocabulary", "key": "cost", "value": {"target": "x"}}, ("key",)),
-        ("manage_knowledge", {"namespace": "vocabulary", "key": "a:b", "value": {"goal": "x"}}, ("value", "goal")),
-    ],
-)
+@pytest.mark.parametrize(("tool", "parameters", "loc"), BAD_PARAMETERS, ids=range(len(BAD_PARAMETERS)))
 def test_parameters_out_of_bounds_are_an_answer_that_says_where(
     call: Calling, tool: str, parameters: dict[str, Any], loc: tuple[str, ...]
 ) -> None:
@@ -249,7 +247,7 @@ def test_the_tools_are_described_with_their_schemas(call: Calling) -> None:
     for name, one in described.items():
         assert one.schema["additionalProperties"] is False
         assert set(VALID[name]) <= set(one.schema["properties"])
-        assert name in call.registry.instructions
+        assert name in INSTRUCTIONS
 
 
 def test_numpy_is_imported_with_the_first_call_and_not_before() -> None:

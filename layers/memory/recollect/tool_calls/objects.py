@@ -130,14 +130,6 @@ _FENCE = "```"
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """The object, None where it is beyond repair; `end`: how far the text was read."""
-
-    value: dict[str, Json] | None
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Salvaged:
     """The object that counts, and where it ends in the text; `repaired`: it was mended."""
 
@@ -169,18 +161,22 @@ def salvage(text: str, start: int, end: int, allowance: Allowance) -> Salvaged |
         if attempt.value is not None:
             mended, position = Salvaged(attempt.value, start + attempt.end, repaired=True), attempt.end
         else:
-            position = max(reading.end, pairs.get(begin, begin) + 1, _met(reading.end, begin, attempt.end))
+            met = attempt.end if reading.end == begin + 1 else reading.end
+            position = max(reading.end, pairs.get(begin, begin) + 1, met)
     return valid or mended
 
 
-def mend_object(text: str, start: int, end: int) -> Mended:
-    """The object that begins at `start` and should end before `end`, or at the end of a code fence."""
+def mend_object(text: str, start: int, end: int) -> Reading:
+    """The object that begins at `start` and should end before `end`, or at the end of a code fence.
+
+    None where it is beyond repair.
+    """
     mending = _Mending(text, start, end)
     try:
         mended = mending.run()
     except _Beyond:
-        return Mended(None, mending.position)
-    return Mended(decode_object(mended), mending.position)
+        return Reading(None, mending.position)
+    return Reading(decode_object(mended), mending.position)
 
 
 class _Beyond(Exception):
@@ -345,10 +341,6 @@ def _without_closers(content: str, closers: list[str]) -> str:
         body = body.rstrip()[:-1]
     pairs = body.count("{") == body.count("}") and body.count("[") == body.count("]")
     return body.rstrip() if pairs else content
-
-
-def _met(read_to: int, begin: int, mended_to: int) -> int:
-    return mended_to if read_to == begin + 1 else read_to
 
 
 def _braces(text: str) -> dict[int, int]:

@@ -10,14 +10,15 @@ import binascii
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.models import Paged, RequestModel
+from recollect.entrypoints.http.messages import Reply
+from recollect.entrypoints.http.models import AnswerModel, Paged, RequestModel
 
 LOC = ("query", "cursor")
 _MAC_BYTES = 16
@@ -49,6 +50,12 @@ def start_of(query: Paged, listing: Listing) -> str | None:
 def cursor_to(more: str | None, listing: Listing) -> str | None:
     """The cursor to what follows that id; None where nothing does."""
     return None if more is None else seal([more], listing)
+
+
+def page_reply(model: type[AnswerModel], entries: Sequence[object], more: str | None, listing: Listing) -> Reply:
+    """A page of the list by its model: the entries under the name that they have there, and the cursor."""
+    shown = {next(iter(model.model_fields)): entries, "next_cursor": cursor_to(more, listing)}
+    return Reply(200, model.model_validate(shown), log={"returned": len(entries)})
 
 
 def seal(place: list[str | None], listing: Listing) -> str:

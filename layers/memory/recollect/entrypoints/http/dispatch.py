@@ -10,9 +10,9 @@ from recollect.app import App
 from recollect.core.errors import Forbidden, Unauthenticated
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.headers import now_of
-from recollect.entrypoints.http.messages import Call, Reply, Request
+from recollect.entrypoints.http.messages import VERSION, Call, Reply, Request
 from recollect.entrypoints.http.models import DocumentModel, Nothing, RequestModel, answer_text, is_unicode, parse_json
-from recollect.entrypoints.http.problems import INVALID, TOO_LARGE, Declined, problem, read_as, reply_to
+from recollect.entrypoints.http.problems import INVALID, NEEDS_VERSION, TOO_LARGE, Declined, problem, read_as, reply_to
 from recollect.entrypoints.http.routing import Route, find_route, path_ids, query_of
 from recollect.settings import Principal, Settings
 
@@ -126,6 +126,8 @@ class Dispatcher:
             body=_body_of(route, call),
             call=call,
         )
+        if route.needs_version and not request.names_version:
+            raise Declined(NEEDS_VERSION, f"{VERSION} is missing: an ETag of the object, or *")
         return route.handle(self._app, request)
 
 

@@ -12,7 +12,7 @@ from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.dispatch import BODY_BYTES, Answer, rendered
 from recollect.entrypoints.http.messages import Call, Reply
-from recollect.entrypoints.http.models import NotJson
+from recollect.entrypoints.http.models import NotJson, utf8
 from recollect.entrypoints.http.problems import TOO_LARGE, Declined, reply_to
 
 Message = MutableMapping[str, Any]
@@ -96,14 +96,8 @@ async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -
         total, more = total + len(parts[-1]), message.get("more_body", False)
         if total > BODY_BYTES:
             raise Declined(TOO_LARGE, f"a body has at most {BODY_BYTES} bytes")
-    return _utf8(b"".join(parts))
-
-
-def _utf8(body: bytes) -> bytes:
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
+    body = b"".join(parts)
+    utf8(body)
     return body
 
 
@@ -135,12 +129,4 @@ def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[str]:
 
 def _bare_call(scope: Message) -> Call:
     """What the log line of a refused request can say of it."""
-    return Call(
-        method=scope["method"],
-        path=scope["path"],
-        query=(),
-        headers={},
-        body=b"",
-        claims=None,
-        remaining_seconds=0.0,
-    )
+    return Call(method=scope["method"], path=scope["path"])

@@ -1,7 +1,6 @@
-"""What stands in the headers of a request.
+"""What stands in the headers of a request; which version of an object it is about, the request itself says.
 
 - `X-Recollect-Now`: the time of a request (api.md, *When*).
-- `If-Match`: which version of an object a request is about (api.md, *Versions*).
 - `Idempotency-Key`: the same key and body give the same answer (api.md, *Twice*).
 """
 
@@ -18,8 +17,8 @@ from recollect.core.errors import InvalidInput, RecollectError
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim, Replay
 from recollect.core.ids import IdSeed, id_fault
 from recollect.core.time import parse_instant, utc_now
-from recollect.entrypoints.http.messages import Request
-from recollect.entrypoints.http.problems import NEEDS_VERSION, Declined
+from recollect.entrypoints.http.messages import NO_HEADERS, Reply, Request
+from recollect.entrypoints.http.models import AnswerModel
 from recollect.ports import IdempotencyStore
 from recollect.settings import Settings
 from recollect.timeline.record import body_hash
@@ -46,11 +45,24 @@ def countdown(seconds: float) -> Callable[[], float]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and a body without text, and whether it is a replay of the first one."""
+    """A status and a body without text, and whether it is a replay of the first one.
+
+    `made` is what the body tells of, where it was made now; no record holds it, so a replay has None.
+    """
 
     status: int
     body: dict[str, Any]
+    made: Any = None
     replayed: bool = False
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The header of a replayed answer."""
+        return REPLAYED if self.replayed else NO_HEADERS
+
+    def reply(self, shown: AnswerModel, log: Mapping[str, Any], headers: Mapping[str, str] = NO_HEADERS) -> Reply:
+        """The reply that shows this."""
+        return Reply(self.status, shown, {**headers, **self.headers}, log={**log, "replayed": self.replayed})
 
 
 def run_once(store: IdempotencyStore, claim: IdempotencyClaim, work: Callable[[IdSeed], Answer]) -> Answer:
@@ -71,41 +83,7 @@ def run_once(store: IdempotencyStore, claim: IdempotencyClaim, work: Callable[[I
 
 
 KEY = "Idempotency-Key"
-VERSION = "If-Match"
-REPLAYED = {"Idempotent-Replayed": "true"}
-_ANY = "*"
-
-
-def etag(version: object) -> dict[str, str]:
-    """The header with the ETag of a version."""
-    return {"ETag": _tag(version)}
-
-
-def names_version(request: Request) -> bool:
-    """Whether the request has the header."""
-    return VERSION.lower() in request.call.headers
-
-
-def require_version(request: Request) -> None:
-    """Raises Declined (428) where the request does not say which version it is about."""
-    if not names_version(request):
-        raise Declined(NEEDS_VERSION, f"{VERSION} is missing: an ETag of the object, or {_ANY}")
-
-
-def expects_version(request: Request) -> bool:
-    """Whether the request names versions; `*` is any that is there."""
-    return _named(request) != _ANY
-
-
-def matches(request: Request, version: object) -> bool:
-    """Whether the version is among those that the request names. A weak tag never is (RFC 9110)."""
-    named = _named(request)
-    return named == _ANY or _tag(version) in (tag.strip() for tag in named.split(","))
-
-
-def accepts(request: Request) -> Callable[[object], bool]:
-    """`matches` of this request."""
-    return lambda version: matches(request, version)
+REPLAYED: Mapping[str, str] = {"Idempotent-Replayed": "true"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +118,6 @@ def new_seed(app: App, ids: int = 1) -> IdSeed:
     return app.ids.seed(int(time.time() * 1000), ids)
 
 
-def replay_of(answer: Answer) -> Mapping[str, str]:
-    """The header of a replayed answer."""
-    return REPLAYED if answer.replayed else {}
-
-
 def _claim_of(request: Request, about: object, seed: IdSeed) -> IdempotencyClaim | None:
     """The request's claim to its key; None without the header.
 
@@ -165,11 +138,3 @@ def _claim_of(request: Request, about: object, seed: IdSeed) -> IdempotencyClaim
         lapses_at=request.now + timedelta(seconds=request.call.remaining_seconds),
         expires_at=request.now + KEPT_FOR,
     )
-
-
-def _named(request: Request) -> str:
-    return request.call.headers.get(VERSION.lower(), _ANY).strip()
-
-
-def _tag(version: object) -> str:
-    return f'"{version}"'

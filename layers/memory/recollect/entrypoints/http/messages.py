@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
-from recollect.core.errors import Forbidden
+from recollect.core.errors import Forbidden, VersionMismatch
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.models import AnswerModel
 from recollect.memories.audit import Actor, ActorKind
@@ -17,6 +17,10 @@ from recollect.settings import Principal
 
 LOCAL_SECONDS = 30.0
 """What a request has where no server limits its time."""
+VERSION = "If-Match"
+V = TypeVar("V", int, str)
+NO_HEADERS: Mapping[str, str] = {}
+_ANY = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +33,11 @@ class Call:
 
     method: str
     path: str
-    query: Sequence[tuple[str, str]]
-    headers: Mapping[str, str]
-    body: bytes
-    claims: Mapping[str, Any] | None
-    remaining_seconds: float
+    query: Sequence[tuple[str, str]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    claims: Mapping[str, Any] | None = None
+    remaining_seconds: float = LOCAL_SECONDS
     request_id: str | None = None
 
 
@@ -64,6 +68,39 @@ class Request:
         if self.principal.limited_to_subject and self.principal.subject != user_id:
             raise Forbidden("the credentials are another user's")
 
+    @property
+    def names_version(self) -> bool:
+        """Whether the request has the header `If-Match`."""
+        return VERSION.lower() in self.call.headers
+
+    @property
+    def expects_version(self) -> bool:
+        """Whether the request names versions; `*` is any that is there."""
+        return self._named != _ANY
+
+    def accepts(self, version: object) -> bool:
+        """Whether the version is among those that the request names. A weak tag never is (RFC 9110)."""
+        return self._named == _ANY or _tag(version) in (tag.strip() for tag in self._named.split(","))
+
+    def expected(self, version: V, refusal: str) -> V | None:
+        """The version to replace; None for any. Raises VersionMismatch where it is none that the request names."""
+        if not self.accepts(version):
+            raise VersionMismatch(refusal)
+        return version if self.expects_version else None
+
+    @property
+    def _named(self) -> str:
+        return self.call.headers.get(VERSION.lower(), _ANY).strip()
+
+
+def etag(version: object) -> dict[str, str]:
+    """The header with the ETag of a version."""
+    return {"ETag": _tag(version)}
+
+
+def _tag(version: object) -> str:
+    return f'"{version}"'
+
 
 def user_in(scope: Scope) -> Actor:
     """The user as the one who acts."""
@@ -87,9 +124,7 @@ class Reply:
 
 
 MAX_AGE_SECONDS = 300
-NO_HEADERS: Mapping[str, str] = {}
 _GZIP = "gzip"
-_ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)

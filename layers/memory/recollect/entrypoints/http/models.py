@@ -6,14 +6,26 @@ they are first used (`defer_build`), so that a function pays for its own alone.
 
 import json
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
+from types import GenericAlias
+from typing import Annotated, Any, ClassVar, NoReturn, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, core_schema
 
 from recollect.core.errors import InvalidInput
@@ -29,16 +41,23 @@ class NotJson(ValueError):
 
 def parse_json(body: bytes) -> Any:
     """The value that the body stands for. Raises NotJson, for NaN, Infinity and bottomless nesting too."""
+    text = utf8(body)
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_no_number)
-    except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
+        return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise NotJson(f"the body is not JSON, from character {error.pos} on") from None
     except ValueError:
         raise NotJson("the body has a number that JSON does not know, or one with too many digits") from None
     except RecursionError:
         raise NotJson("the body is nested too deeply") from None
+
+
+def utf8(body: bytes) -> str:
+    """The text of the body. Raises NotJson where it is not UTF-8."""
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotJson("the body is not UTF-8") from None
 
 
 def json_text(value: object) -> str:
@@ -109,12 +128,25 @@ class AnswerModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True, from_attributes=True)
 
+    @classmethod
+    def made_of(cls, *values: object, **more: Any) -> Self:
+        """Each field by its name from `more`, else from the first of the values that has it."""
+        names = cls.model_fields
+        found = {name: getattr(one, name) for one in reversed(values) for name in names if hasattr(one, name)}
+        return cls.model_validate(found | more)
+
+    @classmethod
+    def json_of(cls, value: Any) -> dict[str, Any]:
+        """The JSON of a value of the domain, as Python has it."""
+        return cls.model_validate(value).document()
+
     def document(self) -> dict[str, Any]:
         """The JSON of it, as Python has it."""
         return self.model_dump(mode="json", by_alias=True)
 
 
 Item = TypeVar("Item", bound=AnswerModel | Mapping[str, Any])
+Place = TypeVar("Place")
 
 
 def answer_text(body: AnswerModel | Mapping[str, Any]) -> str:
@@ -132,6 +164,13 @@ def within_page(items: Sequence[Item]) -> Sequence[Item]:
     return items
 
 
+def fitted(read: Callable[[int], tuple[Sequence[Item], Place]], limit: int) -> tuple[Sequence[Item], Place]:
+    """So many entries and where they end, or fewer of them, read again, where they do not fit into one answer."""
+    items, end = read(limit)
+    fitting = len(within_page(items))
+    return (items, end) if fitting == len(items) else read(fitting)
+
+
 class _NullIsAbsent:
     """The schema without the null that stands for an absent value in Python."""
 
@@ -147,6 +186,15 @@ def _is_none(value: object) -> bool:
 
 Maybe = Annotated[T | None, Field(exclude_if=_is_none), _NullIsAbsent()]
 """A field that may be absent: None here, in JSON not there."""
+Some = Annotated[list[T] | None, Field(exclude_if=operator.not_), _NullIsAbsent()]
+"""A list that is absent where it is empty."""
+_NextCursor = Maybe[str]
+
+
+def page_of(name: str, entries: str, model: type[AnswerModel]) -> type[AnswerModel]:
+    """The model of a list's answer, by its name: the entries, and the cursor to what follows."""
+    fields: dict[str, Any] = {entries: GenericAlias(list, (model,)), "next_cursor": (_NextCursor, None)}
+    return create_model(name, __base__=AnswerModel, **fields)
 
 
 def fault(message: str) -> PydanticCustomError:
@@ -270,7 +318,8 @@ def _number_of_text(value: Any) -> int | float:
     return int(value) if _WHOLE.fullmatch(value) else float(value)
 
 
-def _vector(values: list[float]) -> list[float]:
+def _scaled(values: list[float]) -> list[float]:
+    """A vector that is not all 0, by its largest entry."""
     largest = max(map(abs, values))
     if largest == 0:
         raise fault("must not be all 0")
@@ -303,27 +352,15 @@ def _time(value: Any) -> str:
     return iso(value) if isinstance(value, datetime) else str(value)
 
 
-class InQuery:
-    """A number as it stands in a query string: the text of a JSON number."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(_number_of_text, handler(source))
-
-
-class Scaled:
-    """A vector that is not all 0, by its largest entry."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(_vector, handler(source))
-
-
+IN_QUERY = BeforeValidator(_number_of_text)
+"""A number as it stands in a query string: the text of a JSON number."""
 _AN_ID: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID}
 _A_TIME: Schema = {"anyOf": [{"type": "string", "maxLength": _LONGEST_TIME}, {"type": "number"}]}
 Identifier = Annotated[str, Read(_identifier, _AN_ID)]
 Instant = Annotated[datetime, Read(_instant, _A_TIME)]
 """ISO 8601, epoch seconds, or milliseconds from 10^11 up; in a query string as text."""
 Number = Annotated[float, Read(lambda value: float(finite(value)), {"type": "number"})]
-Vector = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR), Scaled()]
+Vector = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR), AfterValidator(_scaled)]
 Metadata = Annotated[dict[str, Any], Read(_metadata, {"type": "object", "additionalProperties": True})]
 """An object of free JSON values: at most 16 KiB as compact JSON, at most 8 levels, itself the first."""
 Content = Annotated[str, Text(CONTENT_BYTES, blank=False)]
@@ -332,7 +369,7 @@ Keywords = Annotated[list[Keyword], Field(max_length=50, min_length=0)]
 Importance = Annotated[float, Field(ge=0, le=1)]
 SpokenType = Annotated[str, OneOf(*SPOKEN_TYPES)]
 SourceName = Annotated[Source, OneOf(*Source)]
-Limit = Annotated[int, Field(ge=1, le=200), InQuery()]
+Limit = Annotated[int, Field(ge=1, le=200), IN_QUERY]
 Cursor = Annotated[str, Text(4096)]
 YesOrNo = Annotated[str, OneOf("true", "false")]
 

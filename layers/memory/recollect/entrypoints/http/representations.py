@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import ContentType, Role, Source
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
@@ -21,6 +21,7 @@ from recollect.entrypoints.http.models import (
     RequestModel,
     Share,
     Shows,
+    Some,
     SourceName,
     SpokenType,
     Text,
@@ -37,23 +38,20 @@ from recollect.summaries.summary import Reason
 from recollect.timeline.listing import GivenWindow
 
 if TYPE_CHECKING:
-    from recollect.core.event import Event, EventRef
-    from recollect.knowledge.entries import KnowledgeEntry
+    from recollect.app import App
+    from recollect.core.event import EventRef
+    from recollect.core.scope import Scope
     from recollect.memories.memory import Memory
     from recollect.memories.reading import MemoryVersion
     from recollect.retrieval.ranking import Ranked
     from recollect.retrieval.search import SearchResult
-    from recollect.summaries.goals import Goal
-    from recollect.summaries.summary import Summary
 
 RoleName = Annotated[str, OneOf(*Role)]
 Numbers = dict[str, float]
 _Day = Annotated[date | str, Shows({"type": "string", "format": "date"})]
 
 
-class EventAnswer(AnswerModel):
-    model_config = ConfigDict(title="Event")
-
+class EventAnswer(AnswerModel, title="Event"):
     id: str
     user_id: str
     persona_id: Maybe[str] = None
@@ -82,9 +80,7 @@ class EventAnswer(AnswerModel):
     version: Count
 
 
-class LapseAnswer(AnswerModel):
-    model_config = ConfigDict(title="Lapse")
-
+class LapseAnswer(AnswerModel, title="Lapse"):
     by: str
     start: Count
     end: Count
@@ -93,9 +89,7 @@ class LapseAnswer(AnswerModel):
     rule: str
 
 
-class MemoryAnswer(AnswerModel):
-    model_config = ConfigDict(title="Memory")
-
+class MemoryAnswer(AnswerModel, title="Memory"):
     id: str
     user_id: str
     persona_id: Maybe[str] = None
@@ -116,27 +110,17 @@ class MemoryAnswer(AnswerModel):
     expires_at: Maybe[Time] = None
     metadata: Free
     embedding_id: Maybe[str] = None
-    lapses: Maybe[list[LapseAnswer]] = None
+    lapses: Some[LapseAnswer] = None
     settled_by: Maybe[str] = None
     version: Count
 
-    @classmethod
-    def of(cls, memory: "Memory") -> Self:
-        """A memory as it stands; `lapses` only where there are some."""
-        shown = cls.model_validate(memory)
-        return shown if memory.lapses else shown.model_copy(update={"lapses": None})
 
-
-class ActorAnswer(AnswerModel):
-    model_config = ConfigDict(title="Actor")
-
+class ActorAnswer(AnswerModel, title="Actor"):
     kind: Annotated[str, OneOf(*ActorKind)]
     id: str
 
 
-class MemoryVersionAnswer(MemoryAnswer):
-    model_config = ConfigDict(title="MemoryVersion")
-
+class MemoryVersionAnswer(MemoryAnswer, title="MemoryVersion"):
     at: Maybe[Time] = None
     actor: Maybe[ActorAnswer] = None
     action: Maybe[Annotated[str, OneOf(*Action)]] = None
@@ -145,11 +129,11 @@ class MemoryVersionAnswer(MemoryAnswer):
     reason: Maybe[str] = None
 
     @classmethod
-    def of_version(cls, one: "MemoryVersion") -> Self:
+    def of(cls, one: "MemoryVersion") -> Self:
         """With what the audit says of the change that made it: who, when, by which way."""
         change = audit_json(one.change) if one.change else {}
         made = {name: change[name] for name in _OF_THE_CHANGE if name in change}
-        return cls.model_validate(MemoryAnswer.of(one.memory).document() | made)
+        return cls.model_validate(MemoryAnswer.json_of(one.memory) | made)
 
 
 class StandsFor(AnswerModel):
@@ -164,23 +148,16 @@ class Why(AnswerModel):
     arms: Annotated[dict[str, int], Shows(words_as_keys(*Arm))]
     shares: Numbers
     signals: Numbers
-    stands_for: Maybe[list[StandsFor]] = None
+    stands_for: Some[StandsFor] = None
 
     @classmethod
     def of(cls, ranked: "Ranked", place: int, replaces: "Sequence[EventRef]" = ()) -> Self:
         """A result's place, its rank in each arm, each signal's share of the score, and the raw signals."""
-        return cls(
-            place=place,
-            arms={str(arm): rank for arm, rank in ranked.candidate.arms.items()},
-            shares={name: round(share, 6) for name, share in ranked.shares.items()},
-            signals=dict(ranked.signals),
-            stands_for=[StandsFor(id=ref.id, timestamp=ref.timestamp) for ref in replaces] or None,
-        )
+        shares = {name: round(share, 6) for name, share in ranked.shares.items()}
+        return cls.made_of(ranked.candidate, ranked, place=place, shares=shares, stands_for=replaces)
 
 
-class ResultAnswer(AnswerModel):
-    model_config = ConfigDict(title="SearchResult")
-
+class ResultAnswer(AnswerModel, title="SearchResult"):
     id: str
     kind: Annotated[str, OneOf("event", "memory")]
     content: str
@@ -212,20 +189,24 @@ class ResultAnswer(AnswerModel):
 
     @classmethod
     def of(cls, result: "SearchResult", explain: bool) -> Self:
-        """A hit: the memory where one was made of the record, else the event."""
-        ranked = result.ranked
-        return cls(
-            **(_event_hit(result.event) if result.memory is None else _memory_hit(result.event, result.memory)),
+        """A hit: the memory where one was made of the record, with where it was said; else the event.
+
+        A memory that was saved directly was said nowhere.
+        """
+        event, memory, ranked = result.event, result.memory, result.ranked
+        kind = {"kind": "memory"} if memory else {"kind": "event", "source_event_ids": [event.id]}
+        return cls.made_of(
+            memory,
+            None if memory and event.is_carrier else event,
+            **kind,
             score=round(ranked.score, 6),
-            scores=dict(ranked.signals),
+            scores=ranked.signals,
             note=replacement_note(result.replaces),
             why=Why.of(ranked, result.place, result.replaces) if explain else None,
         )
 
 
-class KnowledgeEntryAnswer(AnswerModel):
-    model_config = ConfigDict(title="KnowledgeEntry")
-
+class KnowledgeEntryAnswer(AnswerModel, title="KnowledgeEntry"):
     namespace: str
     key: str
     value: Any
@@ -239,9 +220,7 @@ class Sentence(AnswerModel):
     source_event_ids: list[str]
 
 
-class CheckInAnswer(AnswerModel):
-    model_config = ConfigDict(title="KeptOrMissed")
-
+class CheckInAnswer(AnswerModel, title="KeptOrMissed"):
     date: _Day
     status: Annotated[str, OneOf(*CheckInStatus)]
 
@@ -253,9 +232,7 @@ class TrackedGoal(AnswerModel):
     check_in_frequency: Maybe[str] = None
 
 
-class GoalAnswer(TrackedGoal):
-    model_config = ConfigDict(title="Goal")
-
+class GoalAnswer(TrackedGoal, title="Goal"):
     id: str
     version: Count
     source_event_ids: list[str]
@@ -263,13 +240,11 @@ class GoalAnswer(TrackedGoal):
     source: Maybe[SourceName] = None
 
 
-class SummaryAnswer(AnswerModel):
-    model_config = ConfigDict(title="Summary")
-
+class SummaryAnswer(AnswerModel, title="Summary"):
     id: str
     persona_id: Maybe[str] = None
     conversation_id: Maybe[str] = None
-    summary: str
+    summary: str = Field(validation_alias="text")
     sentences: list[Sentence]
     tracked_goals: list[TrackedGoal]
     message_count: Count
@@ -280,48 +255,8 @@ class SummaryAnswer(AnswerModel):
     model: str
     source_event_ids: list[str]
 
-    @classmethod
-    def of(cls, summary: "Summary") -> Self:
-        """A summary, with the sources of each of its sentences."""
-        values = {name: getattr(summary, name) for name in cls.model_fields if name != "summary"}
-        return cls.model_validate({**values, "summary": summary.text})
-
 
 _OF_THE_CHANGE = ("at", "actor", "action", "via", "rule", "reason")
-_OF_THE_EVENT = (
-    "id", "content", "timestamp", "importance", "source", "role", "speaker", "conversation_id", "event_type", "key",
-    "space_id", "title", "persona_id", "household_id", "tags", "metadata", "superseded_by", "version",
-)  # fmt: skip
-_OF_THE_MEMORY = (
-    "id", "content", "timestamp", "importance", "source", "key", "persona_id", "household_id", "keywords", "metadata",
-    "status", "valid_from", "valid_to", "superseded_by", "source_event_ids", "version",
-)  # fmt: skip
-_WHERE_IT_WAS_SAID = ("role", "speaker", "conversation_id", "event_type", "space_id", "title", "tags")
-
-
-def _event_hit(event: "Event") -> dict[str, Any]:
-    return {"kind": "event", **{n: getattr(event, n) for n in _OF_THE_EVENT}, "source_event_ids": [event.id]}
-
-
-def _memory_hit(event: "Event", memory: "Memory") -> dict[str, Any]:
-    """With where it was said, unless it was saved directly."""
-    said = {} if event.is_carrier else {name: getattr(event, name) for name in _WHERE_IT_WAS_SAID}
-    return {"kind": "memory", **{name: getattr(memory, name) for name in _OF_THE_MEMORY}, **said}
-
-
-def event_json(event: "Event") -> dict[str, Any]:
-    """An event without its vector."""
-    return EventAnswer.model_validate(event).document()
-
-
-def memory_json(memory: "Memory") -> dict[str, Any]:
-    """A memory as it stands."""
-    return MemoryAnswer.of(memory).document()
-
-
-def version_json(one: "MemoryVersion") -> dict[str, Any]:
-    """A version of a memory, with the change that made it."""
-    return MemoryVersionAnswer.of_version(one).document()
 
 
 def result_json(result: "SearchResult", explain: bool) -> dict[str, Any]:
@@ -329,21 +264,21 @@ def result_json(result: "SearchResult", explain: bool) -> dict[str, Any]:
     return ResultAnswer.of(result, explain).document()
 
 
-def knowledge_json(entry: "KnowledgeEntry") -> dict[str, Any]:
-    """An entry of the knowledge, its value as it is stored."""
-    return KnowledgeEntryAnswer.model_validate(entry).document()
+def version_json(one: "MemoryVersion") -> dict[str, Any]:
+    """A version of a memory, with the change that made it."""
+    return MemoryVersionAnswer.of(one).document()
 
 
-def summary_json(summary: "Summary") -> dict[str, Any]:
-    """A summary, with the sources of each of its sentences."""
-    return SummaryAnswer.of(summary).document()
+def memory_if_there(app: "App", scope: "Scope", memory_id: str, now: datetime) -> "Memory | None":
+    """The memory as it is now; None where it was deleted."""
+    try:
+        return app.memories.store.one(scope, memory_id, now)
+    except NotFound:
+        return None
 
 
-def goal_json(goal: "Goal") -> dict[str, Any]:
-    """A goal with its version."""
-    return GoalAnswer.model_validate(goal).document()
-
-
+event_json, memory_json, knowledge_json = EventAnswer.json_of, MemoryAnswer.json_of, KnowledgeEntryAnswer.json_of
+summary_json, goal_json = SummaryAnswer.json_of, GoalAnswer.json_of
 MOST_DAYS = 110_000
 Days = Annotated[float, Field(ge=0, le=MOST_DAYS)]
 History = Annotated[list[Annotated[str, Text(CONTENT_BYTES)]], Field(min_length=0, max_length=50)]

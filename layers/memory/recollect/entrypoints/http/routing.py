@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
-from recollect.core.ids import LONGEST_ID, id_fault
+from recollect.core.ids import id_fault
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import DocumentModel, RequestModel
 from recollect.entrypoints.http.problems import NO_ROUTE, WRONG_METHOD, Declined, read_as
 
-__all__ = ["LONGEST_ID", "id_fault", "path_id", "path_segment"]
-
+USER = "/v1/users/{user_id}"
 _ENCODED = re.compile("[A-Za-z0-9_-]+")
 
 

@@ -64,7 +64,6 @@ def call_in(scope: Message, body: bytes, remaining_seconds: float) -> Call:
         query=parse_qsl(scope.get("query_string", b"").decode(), keep_blank_values=True),
         headers=headers,
         body=body,
-        claims=None,
         remaining_seconds=remaining_seconds,
     )
 

@@ -216,15 +216,7 @@ def _call_in(scope: Message) -> Call:
     if event is not None:
         return call_of(event, LOCAL_SECONDS)
     headers = {name.decode("latin-1").lower(): _text(value) for name, value in scope["headers"]}
-    return Call(
-        method=scope["method"],
-        path=scope["path"],
-        query=(),
-        headers=headers,
-        body=b"",
-        claims=None,
-        remaining_seconds=LOCAL_SECONDS,
-    )
+    return Call(method=scope["method"], path=scope["path"], headers=headers)
 
 
 def _text(value: bytes) -> str:

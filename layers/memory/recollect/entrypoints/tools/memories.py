@@ -1,7 +1,7 @@
 """The tools `save_memory`, `search_memory`, `forget_memory`, `record_event`, `track_goal` and `recall_context`."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -144,17 +144,9 @@ def _model(tool: str) -> Actor:
     return Actor(ActorKind.MODEL, tool)
 
 
-def _say_saved(_given: SaveMemory, result: Mapping[str, Any]) -> str:
-    return "I have remembered that." if result["status"] == "created" else "I knew that already."
-
-
 def _say_found(_given: SearchMemory, result: Mapping[str, Any]) -> str:
     count = len(result["results"])
     return f"I found {count} {'memory' if count == 1 else 'memories'}." if count else "I found nothing about that."
-
-
-def _say_forgotten(_given: ForgetMemory, _result: Mapping[str, Any]) -> str:
-    return "I have forgotten that."
 
 
 class RecordEvent(Parameters):
@@ -189,10 +181,6 @@ def record_event(invocation: Invocation, given: RecordEvent) -> Outcome:
     return Outcome({"id": stored.event_id, "status": stored.status.value}, (stored.event_id,))
 
 
-def _say_recorded(_given: RecordEvent, result: Mapping[str, Any]) -> str:
-    return "I have noted that." if result["status"] == IngestStatus.CREATED else "That was noted before."
-
-
 def _not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be blank")
@@ -215,10 +203,6 @@ def track_goal(invocation: Invocation, given: TrackGoal) -> Outcome:
         invocation.scope, given.goal, given.status, given.check_in_frequency, invocation.now
     )
     return Outcome({"id": goal.id, "status": goal.status.value, "version": goal.version})
-
-
-def _say_tracked(_given: TrackGoal, result: Mapping[str, Any]) -> str:
-    return f"I follow that goal: it is {result['status']}."
 
 
 class RecallContext(Parameters):
@@ -262,11 +246,15 @@ def _say_recalled(_given: RecallContext, result: Mapping[str, Any]) -> str:
     return f"I remember {count} {'thing' if count == 1 else 'things'} that may matter here."
 
 
+def _by_status(created: str, duplicate: str) -> Callable[[object, Mapping[str, Any]], str]:
+    return lambda _given, result: created if result["status"] == IngestStatus.CREATED else duplicate
+
+
 TOOLS: Mapping[str, Tool] = {
-    "save_memory": Tool(SaveMemory, save_memory, _say_saved),
+    "save_memory": Tool(SaveMemory, save_memory, _by_status("I have remembered that.", "I knew that already.")),
     "search_memory": Tool(SearchMemory, search_memory, _say_found, lambda _given: False),
-    "forget_memory": Tool(ForgetMemory, forget_memory, _say_forgotten),
-    "record_event": Tool(RecordEvent, record_event, _say_recorded),
-    "track_goal": Tool(TrackGoal, track_goal, _say_tracked),
+    "forget_memory": Tool(ForgetMemory, forget_memory, lambda _given, _result: "I have forgotten that."),
+    "record_event": Tool(RecordEvent, record_event, _by_status("I have noted that.", "That was noted before.")),
+    "track_goal": Tool(TrackGoal, track_goal, lambda _given, result: f"I follow that goal: it is {result['status']}."),
     "recall_context": Tool(RecallContext, recall_context, _say_recalled, lambda _given: False),
 }

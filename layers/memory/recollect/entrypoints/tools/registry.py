@@ -184,11 +184,6 @@ class ToolRegistry:
         self._app = app
         self._catalogue = catalogue
 
-    @property
-    def instructions(self) -> str:
-        """The part of a model's instructions that describes the tools."""
-        return INSTRUCTIONS
-
     def described(self) -> Iterator[ToolDescription]:
         """All of them, in order."""
         for name, entry in self._catalogue.items():
@@ -284,7 +279,7 @@ class TurnTools:
     @property
     def instructions(self) -> str | None:
         """The part of a model's instructions that describes the tools."""
-        return self._registry.instructions if self._instructs else None
+        return INSTRUCTIONS if self._instructs else None
 
     def execute(self, scope: Scope, call: ToolCall, seed: IdSeed, now: datetime, conversation_id: str) -> ExecutedCall:
         """In the user's scope and the turn's conversation, whatever the call says."""

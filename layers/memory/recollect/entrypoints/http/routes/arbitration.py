@@ -5,17 +5,17 @@ keywords are kept as their places among the candidate's, which a replay has in i
 is read back by its id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from recollect.app import App
 from recollect.arbitration.arbiter import Action, Arbitration, Strategy, Verdict
 from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
-from recollect.arbitration.detection import Conflict, Signal, SignalType, Statement
-from recollect.arbitration.merging import MergeOptions, MergeStatistics, merge
+from recollect.arbitration.detection import Conflict, SignalType, Statement
+from recollect.arbitration.merging import MergeOptions, merge
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Source
 from recollect.core.scope import Scope
@@ -89,21 +89,23 @@ class Profile(_Described):
     timestamp: Maybe[Instant] = None
 
 
+def _listed(vector: Any) -> Any:
+    return vector.tolist() if hasattr(vector, "tolist") else vector
+
+
 class StatementShown(AnswerModel):
     id: str
     user_id: str
     persona_id: Maybe[str] = None
     content: str
-    embedding: Maybe[list[float]] = None
+    embedding: Annotated[Maybe[list[float]], BeforeValidator(_listed)] = None
     importance: Share
     timestamp: Time
     source: Maybe[str] = None
     keywords: list[str]
 
 
-class ArbitrationBody(RequestModel):
-    model_config = ConfigDict(title="ArbitrationRequest")
-
+class ArbitrationBody(RequestModel, title="ArbitrationRequest"):
     candidate: GivenStatement
     existing: Annotated[list[GivenStatement], Field(min_length=0, max_length=MOST_EXISTING)] = Field(
         description="Empty with `apply`: what the store has."
@@ -115,9 +117,7 @@ class ArbitrationBody(RequestModel):
     apply: Maybe[bool] = Field(None, description="Stores what is decided; absent: nothing is stored.")
 
 
-class MergeBody(RequestModel):
-    model_config = ConfigDict(title="MergeRequest")
-
+class MergeBody(RequestModel, title="MergeRequest"):
     first: GivenStatement
     second: GivenStatement
     options: Maybe[_MergeOptions] = None
@@ -138,10 +138,14 @@ class ConflictFound(AnswerModel):
     signals: list[ConflictSignal]
     severity: float
 
+    @classmethod
+    def of(cls, conflict: Conflict) -> Self:
+        """An existing memory by its id, with its signals."""
+        signals = [ConflictSignal.made_of(one, **one.details) for one in conflict.signals]
+        return cls.made_of(conflict, memory_id=conflict.existing.id, signals=signals)
 
-class VerdictShown(AnswerModel):
-    model_config = ConfigDict(title="Verdict")
 
+class VerdictShown(AnswerModel, title="Verdict"):
     action: Annotated[str, OneOf(*Action)]
     confidence: Share
     reason: str
@@ -149,6 +153,12 @@ class VerdictShown(AnswerModel):
     winner: Maybe[str] = None
     loser: Maybe[str] = None
     merged: Maybe[StatementShown] = None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Self:
+        """Winner and loser by their ids, what is merged as a whole."""
+        winner, loser = (one.id if one else None for one in (verdict.winner, verdict.loser))
+        return cls.made_of(verdict, winner=winner, loser=loser)
 
 
 class ArbitrationAnswer(AnswerModel):
@@ -160,10 +170,10 @@ class ArbitrationAnswer(AnswerModel):
 
 
 class MergeStatisticsShown(AnswerModel):
-    contentLength: Count
-    keywordsCount: Count
-    importanceDelta: float
-    deduplicatedCount: Count
+    contentLength: Count = Field(validation_alias="content_length")
+    keywordsCount: Count = Field(validation_alias="keywords_count")
+    importanceDelta: float = Field(validation_alias="importance_delta")
+    deduplicatedCount: Count = Field(validation_alias="deduplicated_count")
 
 
 class MergeAnswer(AnswerModel):
@@ -180,7 +190,7 @@ def arbitrate(app: App, request: Request, body: ArbitrationBody) -> Reply:
 
     What was decided is stored where that is asked for.
     """
-    scope = _scope(request, body.candidate)
+    scope = request.scope(body.candidate)
     existing = tuple(map(statement_of, body.existing))
     asked = ArbitrationRequest(statement_of(body.candidate), existing, body.options or {}, body.rule)
     if body.apply:
@@ -194,19 +204,17 @@ def _applied(app: App, request: Request, scope: Scope, asked: ArbitrationRequest
     """The idempotency record holds ids and statuses: a replay reads texts from the request and from the store."""
     if asked.candidate.source is not None and asked.candidate.source not in frozenset(Source):
         raise InvalidInput(f"must be one of {', '.join(Source)}", ("body", "candidate", "source"))
-    first: list[dict[str, Any]] = []
 
     def work(attempt: Attempt) -> Answer:
         applying = Applying(user_in(scope), attempt.seed, request.now)
         found = app.arbitration.arbiter.applied(scope, asked, app.rules.resolved(scope.tenant), applying)
-        first.append(arbitration_json(found))
-        return Answer(200, _kept(first[0], asked.candidate))
+        shown = arbitration_json(found)
+        return Answer(200, _kept(shown, asked.candidate), shown)
 
     with located(_in_body):
         answer = idempotent(app, request, work)
-    if first:
-        return _reply(first[0])
-    return _reply(_replayed(app, scope, answer.body, asked.candidate, request.now), replay=True)
+    shown = answer.made or _replayed(app, scope, answer.body, asked.candidate, request.now)
+    return _reply(shown, replay=answer.replayed)
 
 
 @routes.post("/v1/merges", answer=MergeAnswer)
@@ -215,22 +223,17 @@ def merge_statements(_app: App, request: Request, body: MergeBody) -> Reply:
 
     Both are of one user; nothing is stored.
     """
-    _scope(request, body.first)
+    request.scope(body.first)
     first, second = statement_of(body.first), statement_of(body.second)
     if first.user_id != second.user_id:
         raise InvalidInput("must be of the first one's user", ("body", "second", "user_id"))
     merged = merge(first, second, read_options(body.options or {}, MergeOptions(), Place()))
-    shown = {"merged": statement_json(merged.statement), "statistics": _statistics(merged.statistics)}
-    log = {"deduplicated": merged.statistics.deduplicated_count}
-    return Reply(200, MergeAnswer.model_validate(shown), log=log)
+    shown = MergeAnswer.made_of(merged=merged.statement, statistics=merged.statistics)
+    return Reply(200, shown, log={"deduplicated": merged.statistics.deduplicated_count})
 
 
 def _in_body(name: str) -> tuple[str, ...] | None:
     return ("body",) if name in ArbitrationBody.model_fields else None
-
-
-def _scope(request: Request, statement: GivenStatement) -> Scope:
-    return request.scope(statement)
 
 
 def _reply(body: Mapping[str, Any], *, replay: bool = False) -> Reply:
@@ -242,47 +245,15 @@ def _reply(body: Mapping[str, Any], *, replay: bool = False) -> Reply:
 
 def arbitration_json(found: Arbitration) -> dict[str, Any]:
     """What was found and decided; of what was applied the memories too."""
-    conflicts = [_conflict(conflict) for conflict in found.conflicts]
-    answer = {"conflicts": conflicts, "result": _verdict(found.verdict), "rule": found.rule}
-    return {**answer, "stored": dict(found.stored)} if found.stored else answer
-
-
-def _conflict(conflict: Conflict) -> dict[str, Any]:
-    signals = [_signal(signal) for signal in conflict.signals]
-    return {"memory_id": conflict.existing.id, "signals": signals, "severity": conflict.severity}
-
-
-def _signal(signal: Signal) -> dict[str, Any]:
-    return {"type": signal.type.value, "score": signal.score, **signal.details}
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """A verdict: winner and loser by their ids, what is merged as a whole."""
-    document = {
-        "action": verdict.action.value,
-        "winner": verdict.winner.id if verdict.winner else None,
-        "loser": verdict.loser.id if verdict.loser else None,
-        "merged": statement_json(verdict.merged) if verdict.merged else None,
-        "confidence": verdict.confidence,
-        "reason": verdict.reason,
-        "strategy": verdict.strategy.value,
-    }
-    return {name: value for name, value in document.items() if value is not None}
-
-
-def _statistics(statistics: MergeStatistics) -> dict[str, Any]:
-    return {
-        "contentLength": statistics.content_length,
-        "keywordsCount": statistics.keywords_count,
-        "importanceDelta": statistics.importance_delta,
-        "deduplicatedCount": statistics.deduplicated_count,
-    }
+    conflicts = [ConflictFound.of(conflict) for conflict in found.conflicts]
+    verdict = VerdictShown.of(found.verdict)
+    return ArbitrationAnswer.made_of(found, conflicts=conflicts, result=verdict, stored=found.stored or None).document()
 
 
 def _kept(body: Mapping[str, Any], candidate: Statement) -> dict[str, Any]:
     """The answer without text."""
     words = _words(candidate)
-    conflicts = [{**one, "signals": [_placed(signal, words) for signal in one["signals"]]} for one in body["conflicts"]]
+    conflicts = _with_keywords(body["conflicts"], lambda known: [words.index(one) for one in known if one in words])
     result = dict(body["result"])
     if "merged" in result:
         result["merged"] = result["merged"]["id"]
@@ -292,7 +263,7 @@ def _kept(body: Mapping[str, Any], candidate: Statement) -> dict[str, Any]:
 def _replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Statement, now: datetime) -> dict[str, Any]:
     """The first answer again; `refused` names the merged memory where it was deleted since."""
     words = _words(candidate)
-    conflicts = [{**one, "signals": [_worded(signal, words) for signal in one["signals"]]} for one in body["conflicts"]]
+    conflicts = _with_keywords(body["conflicts"], lambda places: [words[int(place)] for place in places])
     answer = {**body, "conflicts": conflicts, "result": dict(body["result"])}
     merged = answer["result"].get("merged")
     if merged is None:
@@ -307,36 +278,20 @@ def _replayed(app: App, scope: Scope, body: Mapping[str, Any], candidate: Statem
 
 
 def _merged(app: App, scope: Scope, memory_id: str, now: datetime) -> dict[str, Any]:
-    memory = app.memories.store.one(scope, memory_id, now)
-    return statement_json(
-        Statement(
-            id=memory.id,
-            user_id=memory.user_id,
-            content=memory.content,
-            importance=memory.importance,
-            timestamp=memory.timestamp,
-            source=memory.source.value,
-            keywords=memory.keywords,
-            persona_id=memory.persona_id,
-        )
-    )
+    return StatementShown.json_of(app.memories.store.one(scope, memory_id, now))
 
 
 def _words(candidate: Statement) -> list[str]:
     return list(dict.fromkeys(keyword.casefold() for keyword in candidate.keywords))
 
 
-def _placed(signal: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
-    """A signal whose keywords are places among the words."""
-    if "keywords" not in signal:
-        return dict(signal)
-    return {**signal, "keywords": [words.index(word) for word in signal["keywords"] if word in words]}
+def _with_keywords(conflicts: list[Any], change: Callable[[list[Any]], list[Any]]) -> list[Any]:
+    """The conflicts, the keywords of each signal changed."""
 
+    def changed(signal: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**signal, "keywords": change(signal["keywords"])} if "keywords" in signal else signal
 
-def _worded(signal: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
-    if "keywords" not in signal:
-        return dict(signal)
-    return {**signal, "keywords": [words[int(place)] for place in signal["keywords"]]}
+    return [{**one, "signals": list(map(changed, one["signals"]))} for one in conflicts]
 
 
 def statement_of(given: GivenStatement) -> Statement:
@@ -347,13 +302,6 @@ def statement_of(given: GivenStatement) -> Statement:
 def candidate_of(profile: Profile, now: datetime) -> Statement:
     """The candidate that was given, with stand-ins for what is left out; an importance of -1 meets no condition."""
     return _statement({"id": "-", "content": "", "importance": -1.0, "timestamp": now, **profile.given()})
-
-
-def statement_json(statement: Statement) -> dict[str, Any]:
-    """A statement as it is shown; what is not known is left out."""
-    embedding = None if statement.embedding is None else statement.embedding.tolist()
-    values = {name: getattr(statement, name) for name in StatementShown.model_fields}
-    return StatementShown.model_validate({**values, "embedding": embedding}).document()
 
 
 def _statement(values: dict[str, Any]) -> Statement:

@@ -1,12 +1,12 @@
 """The bridge: signals about the episodic store, the audit of a user, and the ledger in it (api.md, *Operations*)."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
+from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -18,14 +18,14 @@ from recollect.entrypoints.http.models import (
     RequestModel,
     Text,
     Time,
+    page_of,
 )
 from recollect.entrypoints.http.representations import ActorAnswer
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.memories.audit import OUTCOMES, Action, AuditEntry, audit_json
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.deferred_promotion import DEFAULT_SEVERITY, Signal, SignalType
 
-_USER = "/v1/users/{user_id}"
 _Action = Annotated[Action, OneOf(*Action)]
 _Outcome = Annotated[str, OneOf(*OUTCOMES)]
 
@@ -60,9 +60,7 @@ class LedgerQuery(Paged):
     event_id: Maybe[Identifier] = None
 
 
-class AuditEntryAnswer(AnswerModel):
-    model_config = ConfigDict(title="AuditEntry")
-
+class AuditEntryAnswer(AnswerModel, title="AuditEntry"):
     id: str
     at: Time
     actor: ActorAnswer
@@ -77,16 +75,12 @@ class AuditEntryAnswer(AnswerModel):
     after: Maybe[Free] = None
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> "AuditEntryAnswer":
+    def of(cls, entry: AuditEntry) -> Self:
         """An entry without contents."""
         return cls.model_validate({"id": entry.id, **audit_json(entry)})
 
 
-class AuditPage(AnswerModel):
-    entries: list[AuditEntryAnswer]
-    next_cursor: Maybe[str] = None
-
-
+AuditPage = page_of("AuditPage", "entries", AuditEntryAnswer)
 routes = Routes()
 
 
@@ -106,17 +100,16 @@ def signal(app: App, request: Request, body: SignalRequest) -> Reply:
         return Answer(200, answer)
 
     answer = idempotent(app, request, work)
-    log = {**answer.body, "replayed": answer.replayed}
-    return Reply(answer.status, SignalAnswer.model_validate(answer.body), replay_of(answer), log=log)
+    return answer.reply(SignalAnswer.model_validate(answer.body), answer.body)
 
 
-@routes.get(f"{_USER}/audit", answer=AuditPage)
+@routes.get(f"{USER}/audit", answer=AuditPage)
 def list_audit(app: App, request: Request, query: AuditQuery) -> Reply:
     """Every change and refusal of a user's memory, newest first, without contents."""
     return _page(app, request, query, "audit", AuditFilter(target_id=query.target_id, action=query.action))
 
 
-@routes.get(f"{_USER}/ledger", answer=AuditPage)
+@routes.get(f"{USER}/ledger", answer=AuditPage)
 def list_ledger(app: App, request: Request, query: LedgerQuery) -> Reply:
     """What the bridge made of events, newest first: outcome, memories, or the failure."""
     wanted = AuditFilter(event_id=query.event_id, outcome=query.outcome, decisions=True)
@@ -127,6 +120,4 @@ def _page(app: App, request: Request, query: Paged, name: str, wanted: AuditFilt
     scope = request.scope()
     listing = listing_of(app, name, scope, query)
     page = app.memories.audit.page(scope, query.limit, start_of(query, listing), wanted)
-    entries = [AuditEntryAnswer.of(entry) for entry in page.entries]
-    shown = AuditPage(entries=entries, next_cursor=cursor_to(page.more, listing))
-    return Reply(200, shown, log={"returned": len(entries)})
+    return page_reply(AuditPage, [AuditEntryAnswer.of(entry) for entry in page.entries], page.more, listing)

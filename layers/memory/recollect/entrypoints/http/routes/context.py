@@ -2,9 +2,9 @@
 
 import secrets
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
@@ -38,7 +38,6 @@ from recollect.entrypoints.http.representations import (
 )
 from recollect.entrypoints.http.routing import Routes
 from recollect.memories.representation import replacement_note
-from recollect.retrieval.filters import SearchFilters
 from recollect.rules.groups import MOST_PLACES
 from recollect.summaries.summary import Summary
 
@@ -68,9 +67,7 @@ class Contextual(RequestModel):
     store: Maybe[Identifier] = Field(None, description="Whose vocabulary and rules are meant.")
 
 
-class ContextBody(Question, Contextual):
-    model_config = ConfigDict(title="ContextRequest")
-
+class ContextBody(Question, Contextual, title="ContextRequest"):
     conversation_id: Maybe[Identifier] = Field(
         None, description="The recent section and the raw window are that conversation's."
     )
@@ -94,20 +91,14 @@ class ContextItem(AnswerModel):
     why: Maybe[Why] = None
 
     @classmethod
-    def of(cls, one: ShownItem, found: Found | None, explain: bool) -> "ContextItem":
+    def of(cls, one: ShownItem, found: Found | None, explain: bool) -> Self:
         """An item with what chose it and where it is shown; `explain` adds how search saw it."""
-        selected, item = one.selected, one.selected.item
-        return cls(
-            id=item.id,
-            content=item.content,
-            timestamp=item.timestamp,
-            section=selected.section,
-            shown_in=list(one.shown_in),
-            reason=selected.reason,
-            importance=item.importance,
-            role=item.role,
+        item = one.selected.item
+        return cls.made_of(
+            item,
+            one.selected,
+            one,
             speaker=item.speaker or None,
-            source_event_ids=list(item.source_event_ids),
             score=None if found is None else round(found.ranked.score, 6),
             note=replacement_note(item.replaces),
             why=Why.of(found.ranked, found.place, item.replaces) if explain and found is not None else None,
@@ -158,9 +149,7 @@ class ContextDiagnostics(AnswerModel):
     input_event_id: Maybe[str] = None
 
 
-class ContextShown(AnswerModel):
-    model_config = ConfigDict(title="ContextAnswer")
-
+class ContextShown(AnswerModel, title="ContextAnswer"):
     prompt: str
     messages: list[Message]
     items: list[ContextItem]
@@ -186,22 +175,15 @@ def build_context(app: App, request: Request, body: ContextBody) -> Reply:
     rules = app.begin_rules(scope.tenant)
     fence = fence_for(secrets.token_hex(16))
     filters = filters_of(body, request.now)
-    question = question_of(body, body.input, filters, body.conversation_id, body.input_event_id)
+    question = ContextQuestion(
+        text=body.input,
+        filters=filters,
+        conversation_id=body.conversation_id,
+        input_event_id=body.input_event_id,
+        store=body.store,
+    )
     answer = app.context.model_call.build(scope, context_request(body, question, fence), rules)
     return Reply(200, context_shown(answer, fence, bool(body.explain)), log=context_log(answer))
-
-
-def question_of(
-    asked: Contextual, text: str, filters: SearchFilters, conversation_id: str | None, input_event_id: str | None = None
-) -> ContextQuestion:
-    """What the context is of."""
-    return ContextQuestion(
-        text=text,
-        filters=filters,
-        conversation_id=conversation_id,
-        input_event_id=input_event_id,
-        store=asked.store,
-    )
 
 
 def context_request(asked: Contextual, question: ContextQuestion, fence: Fence) -> ContextRequest:
@@ -218,28 +200,27 @@ def context_request(asked: Contextual, question: ContextQuestion, fence: Fence) 
 
 def context_log(answer: ContextAnswer) -> dict[str, Any]:
     """Counts and decisions for the log line: no text."""
-    web = answer.web_search
     return {
         "items": len(answer.items),
         "tokens": answer.tokens,
         "missing": list(answer.missing),
-        "searched_web": web.searched,
+        "searched_web": answer.web_search.searched,
         "rules_version": answer.rules_version,
     }
 
 
 def context_shown(answer: ContextAnswer, fence: Fence, explain: bool) -> ContextShown:
     """The answer; summary, goals and knowledge are those that stand in the messages."""
-    return ContextShown(
+    return ContextShown.made_of(
+        answer,
         prompt=answer.prompt.text,
-        messages=[Message.model_validate(message) for message in answer.messages.messages],
+        messages=answer.messages.messages,
         items=[ContextItem.of(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
         summary=context_summary_json(answer.summary) if answer.summary else None,
         goals=[goal_json(goal) for goal in answer.goals],
         knowledge=[knowledge_json(entry) for entry in answer.knowledge],
         web_search=_web_search(answer),
-        fence=FenceAnswer.model_validate(fence),
-        tokens=answer.tokens,
+        fence=fence,
         diagnostics=_diagnostics(answer),
     )
 
@@ -261,28 +242,20 @@ def context_summary_json(summary: Summary) -> dict[str, Any]:
 
 def _web_search(answer: ContextAnswer) -> WebSearch:
     web = answer.web_search
-    return WebSearch(
-        triggered=web.triggered,
-        keywords=list(web.keywords),
-        skipped=web.skipped or None,
-        results=list(answer.prompt.web_results) if web.searched else None,
-        failed=True if web.failed else None,
-    )
+    results = answer.prompt.web_results if web.searched else None
+    return WebSearch.made_of(web, skipped=web.skipped or None, results=results, failed=web.failed or None)
 
 
 def _diagnostics(answer: ContextAnswer) -> ContextDiagnostics:
     recalled = answer.gathered.recalled
     own = answer.gathered.input_event
-    return ContextDiagnostics(
-        left_out=[LeftOutAnswer.model_validate(one) for one in answer.left_out],
-        cut_from_messages=[CutAnswer.model_validate(cut) for cut in answer.messages.cuts],
-        missing=list(answer.missing),
-        dropped={str(reason): count for reason, count in Counter(recalled.dropped.values()).items()},
-        tail_cut=recalled.tail_cut,
-        pending=recalled.pending,
+    return ContextDiagnostics.made_of(
+        answer,
+        recalled,
+        cut_from_messages=answer.messages.cuts,
+        dropped=Counter(recalled.dropped.values()),
         prompt_tokens=answer.prompt.tokens,
         messages_tokens=answer.messages.tokens,
-        rules_version=answer.rules_version,
         duration_ms=round(answer.seconds * 1000, 1),
         fallback=recalled.fallback or None,
         input_event_id=own.id if own else None,

@@ -1,9 +1,9 @@
 """Deleting: an event, a slot with its history, a rejected value, a whole user (api.md, *Deleting*)."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.core.errors import Forbidden, NotFound
@@ -13,8 +13,8 @@ from recollect.deletion.erase import ErasureReport
 from recollect.deletion.forget_events import Forgotten
 from recollect.deletion.reject import Rejecting
 from recollect.deletion.rejected_values import RejectedValue
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import accepts, countdown
+from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
+from recollect.entrypoints.http.headers import countdown
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -27,11 +27,11 @@ from recollect.entrypoints.http.models import (
     RequestModel,
     Time,
     YesOrNo,
+    page_of,
 )
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.jobs.run import LEAST_SECONDS
 
-_USER = "/v1/users/{user_id}"
 _AT_ONCE_SECONDS = LEAST_SECONDS + 3.0
 _RESERVE_SECONDS = 5.0
 
@@ -68,15 +68,12 @@ class Rejection(AnswerModel):
     scope: RejectionScope
 
     @classmethod
-    def of(cls, user_id: str, value: RejectedValue) -> "Rejection":
+    def of(cls, user_id: str, value: RejectedValue) -> Self:
         """A rejected value, without its text."""
-        scope = RejectionScope(user_id=user_id, persona_id=value.persona_id, household_id=value.household_id)
-        return cls(id=value.id, time=value.at, scope=scope)
+        return cls(id=value.id, time=value.at, scope=RejectionScope.made_of(value, user_id=user_id))
 
 
-class RejectionsPage(AnswerModel):
-    rejections: list[Rejection]
-    next_cursor: Maybe[str] = None
+RejectionsPage = page_of("RejectionsPage", "rejections", Rejection)
 
 
 class ErasureAccepted(AnswerModel):
@@ -88,9 +85,7 @@ class CopyLapse(AnswerModel):
     until: Time
 
 
-class ErasureAnswer(AnswerModel):
-    model_config = ConfigDict(title="Erasure")
-
+class ErasureAnswer(AnswerModel, title="Erasure"):
     status: Annotated[str, OneOf("running", "done")]
     reached: Counts
     lapses: list[CopyLapse]
@@ -98,35 +93,30 @@ class ErasureAnswer(AnswerModel):
     at: Time
 
     @classmethod
-    def of(cls, report: ErasureReport) -> "ErasureAnswer":
+    def of(cls, report: ErasureReport) -> Self:
         """How far an erasure is."""
-        return cls(
-            status="running" if report.running else "done",
-            reached=dict(report.reached),
-            lapses=[CopyLapse(part=part, until=until) for part, until in report.erasure.lapses],
-            verified=report.verified,
-            at=report.erasure.at,
-        )
+        lapses = [CopyLapse(part=part, until=until) for part, until in report.erasure.lapses]
+        return cls.made_of(report, report.erasure, status="running" if report.running else "done", lapses=lapses)
 
 
 routes = Routes()
 
 
-@routes.delete(f"{_USER}/events/{{event_id}}", good=(204,), errors=(404, 412))
+@routes.delete(f"{USER}/events/{{event_id}}", good=(204,), errors=(404, 412))
 def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
     """Deletes an event and what was derived from it; the same event sent again is refused."""
-    scope, event_id, accepted = request.scope(query), request.path["event_id"], accepts(request)
+    scope, event_id, accepts = request.scope(query), request.path["event_id"], request.accepts
 
     def forget() -> Forgotten:
-        return app.deletion.events.forget(scope, event_id=event_id, now=request.now, accepts=accepted)
+        return app.deletion.events.forget(scope, event_id=event_id, now=request.now, accepts=accepts)
 
     if query.reject == "false":
         return _gone(forget())
     order = rejecting(request, scope, "delete", event_id)
-    return _gone(app.deletion.values.event(scope, event_id, order, forget, accepted))
+    return _gone(app.deletion.values.event(scope, event_id, order, forget, accepts))
 
 
-@routes.delete(f"{_USER}/keys/{{key}}", good=(204,), errors=(404,))
+@routes.delete(f"{USER}/keys/{{key}}", good=(204,), errors=(404,))
 def delete_key(app: App, request: Request, query: SlotQuery) -> Reply:
     """Deletes a slot with its whole history; no older value comes back."""
     return _gone(app.deletion.events.forget(request.scope(query), key=request.path["key"], now=request.now))
@@ -141,18 +131,16 @@ def rejecting(request: Request, scope: Scope, via: str, *target_ids: str) -> Rej
     return Rejecting(now=request.now, actor=user_in(scope), via=via, target_ids=target_ids)
 
 
-@routes.get(f"{_USER}/rejections", answer=RejectionsPage)
+@routes.get(f"{USER}/rejections", answer=RejectionsPage)
 def list_rejections(app: App, request: Request, query: RejectionsQuery) -> Reply:
     """The values that were rejected: ids, times and scopes, no text."""
     scope = request.scope(query)
     listing = listing_of(app, "rejections", scope, query)
     page = app.deletion.values.page(scope, query.limit, start_of(query, listing))
-    found = [Rejection.of(scope.user_id, value) for value in page.values]
-    shown = RejectionsPage(rejections=found, next_cursor=cursor_to(page.more, listing))
-    return Reply(200, shown, log={"returned": len(found)})
+    return page_reply(RejectionsPage, [Rejection.of(scope.user_id, one) for one in page.values], page.more, listing)
 
 
-@routes.delete(f"{_USER}/rejections/{{rejection_id}}", good=(204,), errors=(404,))
+@routes.delete(f"{USER}/rejections/{{rejection_id}}", good=(204,), errors=(404,))
 def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
     """Lets a rejected value in again; what was deleted stays deleted."""
     scope, rejection_id = request.scope(query), request.path["rejection_id"]
@@ -160,7 +148,7 @@ def lift_rejection(app: App, request: Request, query: LiftQuery) -> Reply:
     return Reply(204, "", log={"lifted": 1})
 
 
-@routes.delete(_USER, answer=ErasureAccepted, good=(202,))
+@routes.delete(USER, answer=ErasureAccepted, good=(202,))
 def erase_user(app: App, request: Request) -> Reply:
     """Erases a user everywhere; what was recorded before is refused for ever, the user may start anew.
 

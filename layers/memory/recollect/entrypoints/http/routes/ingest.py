@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_core import core_schema
 
 from recollect.app import App
@@ -12,7 +12,7 @@ from recollect.core.event import ContentType, EventRef, EventType, Role, Source
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.analysis import Analyzed
-from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
@@ -105,9 +105,7 @@ class EventsRequest(RequestModel):
     ] = Field(description="A bad one does not refuse the others.")
 
 
-class Ingested(AnswerModel):
-    model_config = ConfigDict(title="IngestResult")
-
+class Ingested(AnswerModel, title="IngestResult"):
     status: Annotated[str, OneOf(*IngestStatus)]
     event_id: Maybe[str] = None
     importance: Maybe[Share] = None
@@ -167,9 +165,8 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     answer = idempotent(app, request, work, ids=len(drafts) + 1)
     found = _current(app, scope, answer) if answer.replayed else answer.body
     results = [_with_errors(result, draft) for result, draft in zip(found["results"], drafts, strict=True)]
-    log = {"events": len(drafts), "replayed": answer.replayed, **_counts(results)}
     shown = EventsAnswer(conversation_id=found["conversation_id"], results=results)
-    return Reply(answer.status, shown, replay_of(answer), log=log)
+    return answer.reply(shown, {"events": len(drafts), **_counts(results)})
 
 
 def _draft(event: NewEvent | InvalidDraft, app: App) -> EventDraft | InvalidDraft:
@@ -193,18 +190,10 @@ def _for_the_domain(event: NewEvent, app: App) -> dict[str, Any]:
 def _record(ingested: IngestAnswer, drafts: Sequence[EventDraft | InvalidDraft]) -> Answer:
     """What an idempotency record holds: ids and statuses; `at` finds the events again. No text, no errors."""
     created = any(result.status is IngestStatus.CREATED for result in ingested.results)
-    results = [_result(result) for result in ingested.results]
+    results = [Ingested.made_of(one, one.event, errors=None).document() for one in ingested.results]
     at = [_timestamp(result, draft) for result, draft in zip(ingested.results, drafts, strict=True)]
     body = {"conversation_id": ingested.conversation_id, "results": results, "at": at}
     return Answer(201 if created else 200, body)
-
-
-def _result(result: IngestResult) -> dict[str, Any]:
-    known: dict[str, Any] = {"status": result.status.value, "event_id": result.event_id, "reason": result.reason}
-    if result.event is not None:
-        event = result.event
-        known |= {"importance": event.importance, "tags": list(event.tags), "content_type": event.content_type.value}
-    return {name: value for name, value in known.items() if value is not None}
 
 
 def _timestamp(result: IngestResult, draft: EventDraft | InvalidDraft) -> str | None:
@@ -258,6 +247,4 @@ def analyze(app: App, request: Request, body: AnalyzeText) -> Reply:
     rules = app.rules.resolved(request.principal.tenant)
     found = analyze_text(AnalyzeRequest(**body.given()), request.now, rules)
     log = {"tags": len(found.tags), "keywords": len(found.query.keywords)}
-    analyzed = {name: getattr(found.query, name) for name in Analyzed.model_fields}
-    decided = {name: getattr(found, name) for name in Analysis.model_fields if hasattr(found, name)}
-    return Reply(200, Analysis.model_validate({**decided, **analyzed, "rules_version": rules.version}), log=log)
+    return Reply(200, Analysis.made_of(found.query, found, rules_version=rules.version), log=log)

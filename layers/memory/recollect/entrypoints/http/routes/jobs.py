@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.core.errors import NotFound
 from recollect.core.time import utc_now
-from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent, replay_of
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent
+from recollect.entrypoints.http.messages import NO_HEADERS, Reply, Request
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Count,
@@ -21,6 +21,7 @@ from recollect.entrypoints.http.models import (
     OneOf,
     RequestModel,
     Share,
+    Some,
     Time,
     YesOrNo,
 )
@@ -87,17 +88,12 @@ class FailureAnswer(AnswerModel):
     next_at: Maybe[Time] = None
 
     @classmethod
-    def of(cls, noted: Noted) -> "FailureAnswer":
+    def of(cls, noted: Noted) -> Self:
         """What was noted of it."""
-        failed = noted.failed
-        names = ("error", "tries", "quarantined", "first_at", "last_at", "next_at")
-        values = {name: getattr(failed, name) for name in names}
-        return cls(user_id=noted.scope.user_id, event_id=failed.ref.id, **values)
+        return cls.made_of(noted.failed, user_id=noted.scope.user_id, event_id=noted.failed.ref.id)
 
 
-class JobAnswer(AnswerModel):
-    model_config = ConfigDict(title="Job")
-
+class JobAnswer(AnswerModel, title="Job"):
     job_id: str
     kind: str
     status: Annotated[str, OneOf(*JobStatus)]
@@ -106,22 +102,14 @@ class JobAnswer(AnswerModel):
     asked_at: Time
     progress: Maybe[Share] = None
     finished_at: Maybe[Time] = None
-    failures: Maybe[list[FailureAnswer]] = None
+    failures: Some[FailureAnswer] = None
 
     @classmethod
-    def of(cls, job: Job, failures: Sequence[Noted] = ()) -> "JobAnswer":
+    def of(cls, job: Job, failures: Sequence[Noted] = ()) -> Self:
         """Status, counts, and what failed, by the kind of error; no state. `failures` are events that fail now."""
-        return cls(
-            job_id=job.id,
-            kind=job.kind,
-            status=job.status,
-            counts=dict(job.counts),
-            errors=[JobError(error=name, count=count) for name, count in sorted(job.errors.items())],
-            asked_at=job.asked_at,
-            progress=job.share,
-            finished_at=job.finished_at,
-            failures=list(map(FailureAnswer.of, failures)) or None,
-        )
+        errors = [JobError(error=name, count=count) for name, count in sorted(job.errors.items())]
+        noted = list(map(FailureAnswer.of, failures))
+        return cls.made_of(job, job_id=job.id, errors=errors, progress=job.share, failures=noted)
 
 
 _BODIES: Mapping[str, type[RequestModel]] = {
@@ -159,7 +147,7 @@ def _starter(kind: str) -> Callable[[App, Request, JobQuery, RequestModel], Repl
         job = app.jobs.read(tenant, answer.body["job_id"])
         if query.wait == "true" and request.call.request_id is None:
             job = _finished(app, tenant, job)
-        return _reply(app, 200 if job.finished else 202, tenant, job, replay_of(answer))
+        return _reply(app, 200 if job.finished else 202, tenant, job, answer.headers)
 
     return start
 
@@ -202,13 +190,13 @@ def _finished(app: App, tenant: str, job: Job) -> Job:
     return job
 
 
-def _reply(app: App, status: int, tenant: str, job: Job, headers: Mapping[str, str] | None = None) -> Reply:
+def _reply(app: App, status: int, tenant: str, job: Job, headers: Mapping[str, str] = NO_HEADERS) -> Reply:
     """With a reconcile that has ended, the tenant's events that fail as of now, at most 100."""
     failures = (
         app.projection.failed_events.listed(tenant, _MOST_FAILURES) if job.finished and job.kind == "reconcile" else []
     )
     log = {"job_id": job.id, "kind": job.kind, "status": job.status.value}
-    return Reply(status, JobAnswer.of(job, failures), headers or {}, log=log)
+    return Reply(status, JobAnswer.of(job, failures), headers, log=log)
 
 
 def failure_json(noted: Noted) -> dict[str, Any]:
@@ -217,7 +205,5 @@ def failure_json(noted: Noted) -> dict[str, Any]:
 
 
 def job_json(job: Job, failures: Sequence[Noted] = ()) -> dict[str, Any]:
-    """A job as it stands, without its id."""
-    shown = JobAnswer.of(job, failures).document()
-    del shown["job_id"]
-    return shown
+    """A job as it stands."""
+    return JobAnswer.of(job, failures).document()

@@ -8,18 +8,9 @@ from recollect.app import App
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import (
-    Answer,
-    Attempt,
-    etag,
-    expects_version,
-    idempotent,
-    matches,
-    names_version,
-    replay_of,
-)
-from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
+from recollect.entrypoints.http.messages import Reply, Request, etag, user_in
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
     AnswerModel,
@@ -177,9 +168,7 @@ def _page(app: App, request: Request, query: Paged, namespace: str | None) -> Re
     tenant = request.principal.tenant
     listing = listing_of(app, f"knowledge {namespace}", of_tenant(tenant))
     page = app.knowledge.listed(tenant, namespace, query.limit, start_of(query, listing))
-    entries = [KnowledgeEntryAnswer.model_validate(entry) for entry in page.entries]
-    shown = KnowledgePage(entries=entries, next_cursor=cursor_to(page.more, listing))
-    return Reply(200, shown, log={"returned": len(entries)})
+    return page_reply(KnowledgePage, page.entries, page.more, listing)
 
 
 @routes.post("/v1/knowledge/resolve", answer=KnowledgeResolved)
@@ -207,8 +196,7 @@ def learn_knowledge(app: App, request: Request, body: LearnRequest) -> Reply:
         lesson = lesson_of(body.text, body.store)
         answer = idempotent(app, request, work)
     shown = _learnt(lesson, bool(body.dry_run))
-    log = {"learnt": lesson is not None, "stored": shown.stored, "replayed": answer.replayed}
-    return Reply(answer.status, shown, replay_of(answer), log=log)
+    return answer.reply(shown, {"learnt": lesson is not None, "stored": shown.stored})
 
 
 def call_json(call: ManageKnowledge) -> dict[str, Any]:
@@ -238,7 +226,7 @@ def _entry_reply(entry: KnowledgeEntry) -> Reply:
 
 def _expected_for_writing(app: App, request: Request) -> int | None:
     """The version to replace; None for any. Raises VersionMismatch where the request names one that is not there."""
-    if not names_version(request):
+    if not request.names_version:
         return None
     try:
         return _expected(request, _entry(app, request))
@@ -247,21 +235,11 @@ def _expected_for_writing(app: App, request: Request) -> int | None:
 
 
 def _expected(request: Request, entry: KnowledgeEntry) -> int | None:
-    if not matches(request, entry.version):
-        raise VersionMismatch("the entry changed since it was read")
-    return entry.version if expects_version(request) else None
+    return request.expected(entry.version, "the entry changed since it was read")
 
 
 def _resolved(found: Resolved) -> KnowledgeResolved:
-    resolution = found.resolution
-    return KnowledgeResolved(
-        text=resolution.text,
-        filter=resolution.filter,
-        replacements=[Replacement.model_validate(one) for one in resolution.replacements],
-        rules=[AppliedRule.model_validate(rule) for rule in resolution.rules],
-        comments=list(resolution.comments),
-        diagnostics=ResolveDiagnostics.model_validate(found),
-    )
+    return KnowledgeResolved.made_of(found.resolution, diagnostics=found)
 
 
 def _learnt(lesson: Lesson | None, dry_run: bool) -> KnowledgeLearnt:

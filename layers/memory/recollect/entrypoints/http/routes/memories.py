@@ -1,16 +1,15 @@
 """Memories: saved directly, read, listed, edited, deleted, each with its history (api.md, *Read*, *Versions*)."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict, Field, RootModel
+from pydantic import Field, RootModel
 
 from recollect.app import App
-from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import Answer, Attempt, accepts, etag, idempotent, replay_of, require_version
-from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
+from recollect.entrypoints.http.messages import Reply, Request, etag, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Content,
@@ -27,17 +26,19 @@ from recollect.entrypoints.http.models import (
     SourceName,
     Vector,
     embedding_dimension,
+    fitted,
     packed,
+    page_of,
     within_page,
 )
-from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer
+from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer, memory_if_there
 from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import MemoryQuery
-from recollect.memories.save import MemoryChange, SavedMemory
+from recollect.memories.save import MemoryChange
 
-_MEMORIES = "/v1/users/{user_id}/memories"
+_MEMORIES = f"{USER}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
 _AS_GIVEN = ("content", "importance", "source", "timestamp", "key", "expires_at", "metadata")
 
@@ -77,9 +78,7 @@ class MemoriesQuery(Narrowed, Paged):
     source_event_id: Maybe[Identifier] = Field(None, description="The memory that this event is in.")
 
 
-class MemoriesPage(AnswerModel):
-    memories: list[MemoryAnswer]
-    next_cursor: Maybe[str] = None
+MemoriesPage = page_of("MemoriesPage", "memories", MemoryAnswer)
 
 
 class MemoryHistory(AnswerModel):
@@ -90,10 +89,8 @@ class MemoryRefused(AnswerModel):
     refused: list[str]
 
 
-class MemorySaved(RootModel[MemoryAnswer | MemoryRefused]):
+class MemorySaved(RootModel[MemoryAnswer | MemoryRefused], defer_build=True):
     """The memory; of a replayed answer whose memory was deleted since, its id."""
-
-    model_config = ConfigDict(defer_build=True)
 
 
 routes = Routes()
@@ -108,32 +105,24 @@ def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
     scope = request.scope(body)
     draft = _draft(app, body)
     rules = app.begin_rules(scope.tenant)  # beside the claim of the key
-    saved: list[SavedMemory] = []
 
     def work(attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, rules.result())
-        saved.append(app.memories.store.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result()))
-        return Answer(201 if saved[0].created else 200, {"id": saved[0].memory.id})
+        saved = app.memories.store.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result())
+        return Answer(201 if saved.created else 200, {"id": saved.memory.id}, saved.memory)
 
     answer = idempotent(app, request, work)
-    memory = saved[0].memory if saved else _as_it_is_now(app, scope, answer.body["id"], request)
-    log = {"created": answer.status == 201, "replayed": answer.replayed, "refused": memory is None}
+    memory = answer.made or memory_if_there(app, scope, answer.body["id"], request.now)
+    log = {"created": answer.status == 201, "refused": memory is None}
     if memory is None:
-        return Reply(answer.status, MemoryRefused(refused=[answer.body["id"]]), replay_of(answer), log=log)
-    return Reply(answer.status, MemoryAnswer.of(memory), {**etag(memory.version), **replay_of(answer)}, log=log)
+        return answer.reply(MemoryRefused(refused=[answer.body["id"]]), log)
+    return answer.reply(MemoryAnswer.model_validate(memory), log, etag(memory.version))
 
 
 def _draft(app: App, body: NewMemory) -> MemoryDraft:
     given: dict[str, Any] = {name: one for name, one in body.given().items() if name in _AS_GIVEN}
     embedding = packed(body.embedding, embedding_dimension(app.settings), ("body", "embedding"))
     return MemoryDraft(**given, embedding=embedding, keywords=tuple(body.keywords or ()))
-
-
-def _as_it_is_now(app: App, scope: Scope, memory_id: str, request: Request) -> Memory | None:
-    try:
-        return app.memories.store.one(scope, memory_id, request.now)
-    except NotFound:
-        return None
 
 
 @routes.get(_MEMORIES, answer=MemoriesPage)
@@ -143,13 +132,12 @@ def list_memories(app: App, request: Request, query: MemoriesQuery) -> Reply:
     listing = listing_of(app, "memories", scope, query)
     after = start_of(query, listing)
     wanted = MemoryQuery(status=query.status, key=query.key, source_event_id=query.source_event_id)
-    page = app.memories.listing.page(scope, wanted, query.limit, after, request.now)
-    shown: Sequence[MemoryAnswer] = within_page([MemoryAnswer.of(memory) for memory in page.memories])
-    if len(shown) < len(page.memories):
-        page = app.memories.listing.page(scope, wanted, len(shown), after, request.now)
-        shown = [MemoryAnswer.of(memory) for memory in page.memories]
-    body = MemoriesPage(memories=list(shown), next_cursor=cursor_to(page.more, listing))
-    return Reply(200, body, log={"returned": len(shown)})
+
+    def read(limit: int) -> tuple[list[MemoryAnswer], str | None]:
+        page = app.memories.listing.page(scope, wanted, limit, after, request.now)
+        return [MemoryAnswer.model_validate(memory) for memory in page.memories], page.more
+
+    return page_reply(MemoriesPage, *fitted(read, query.limit), listing)
 
 
 @routes.get(_MEMORY, answer=MemoryAnswer, errors=(404,))
@@ -161,14 +149,13 @@ def get_memory(app: App, request: Request, query: Narrowed) -> Reply:
 @routes.add("PATCH", _MEMORY, answer=MemoryAnswer, errors=(404, 409, 412, 428), needs_version=True)
 def patch_memory(app: App, request: Request, query: Narrowed, body: MemoryPatch) -> Reply:
     """Edits a memory; what it was stays in its history."""
-    require_version(request)
     changes = body.given()
     if not changes:
         raise InvalidInput("names nothing to change", ("body",))
     if "keywords" in changes:
         changes["keywords"] = tuple(changes["keywords"])
     scope = request.scope(query)
-    change = MemoryChange(changes, user_in(scope), accepts(request))
+    change = MemoryChange(changes, user_in(scope), request.accepts)
     return _reply(app.memories.store.patch(scope, request.path["memory_id"], change, request.now))
 
 
@@ -183,7 +170,7 @@ def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
 
     def forget() -> Reply:
         forgotten = app.deletion.events.memory(
-            scope, memory, now=request.now, actor=user_in(scope), accepts=accepts(request)
+            scope, memory, now=request.now, actor=user_in(scope), accepts=request.accepts
         )
         return Reply(204, "", log={"deleted": len(forgotten.event_ids)})
 
@@ -202,13 +189,13 @@ def memory_history(app: App, request: Request, query: Narrowed) -> Reply:
     """
     scope = request.scope(query)
     versions = app.memories.versions.read(scope, _memory(app, request, scope))
-    shown = within_page([MemoryVersionAnswer.of_version(one) for one in reversed(versions)])
+    shown = within_page([MemoryVersionAnswer.of(one) for one in reversed(versions)])
     return Reply(200, MemoryHistory(history=list(reversed(shown))), log={"versions": len(versions)})
 
 
 def _reply(memory: Memory) -> Reply:
     log = {"version": memory.version, "status": memory.status.value}
-    return Reply(200, MemoryAnswer.of(memory), etag(memory.version), log=log)
+    return Reply(200, MemoryAnswer.model_validate(memory), etag(memory.version), log=log)
 
 
 def _memory(app: App, request: Request, scope: Scope) -> Memory:

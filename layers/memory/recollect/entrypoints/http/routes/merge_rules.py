@@ -18,17 +18,8 @@ from recollect.entrypoints.http.domain_documents import (
     merge_rule_schema,
     merge_rules_schema,
 )
-from recollect.entrypoints.http.headers import (
-    Answer,
-    Attempt,
-    accepts,
-    etag,
-    idempotent,
-    names_version,
-    replay_of,
-    require_version,
-)
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
+from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     LARGEST_WHOLE,
     AnswerModel,
@@ -131,19 +122,18 @@ routes = Routes()
 def put_merge_rule(app: App, request: Request, body: MergeRuleDocument) -> Reply:
     """Registers or replaces a merge rule."""
     tenant, name = request.principal.tenant, request.path["name"]
-    accepted = accepts(request) if names_version(request) else None
+    accepted = request.accepts if request.names_version else None
     return _changed(lambda: app.arbitration.merge_rules.put(tenant, name, body.root, request.now, accepted), name)
 
 
 @routes.add("PATCH", _RULE, answer=MergeRule, errors=(404, 409, 412, 428), needs_version=True)
 def patch_merge_rule(app: App, request: Request, body: MergeRuleChanges) -> Reply:
     """Merges changes into a merge rule."""
-    require_version(request)
     tenant, name = request.principal.tenant, request.path["name"]
     if not body.root:
         raise InvalidInput("names nothing to change", ("body",))
     return _changed(
-        lambda: app.arbitration.merge_rules.patch(tenant, name, body.root, request.now, accepts(request)), name
+        lambda: app.arbitration.merge_rules.patch(tenant, name, body.root, request.now, request.accepts), name
     )
 
 
@@ -156,7 +146,7 @@ def get_merge_rule(app: App, request: Request) -> Reply:
 @routes.delete(_RULE, good=(204,), errors=(404, 409, 412))
 def delete_merge_rule(app: App, request: Request) -> Reply:
     """Deletes a merge rule."""
-    app.arbitration.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, accepts(request))
+    app.arbitration.merge_rules.delete(request.principal.tenant, request.path["name"], request.now, request.accepts)
     return Reply(204, "")
 
 
@@ -194,9 +184,7 @@ def import_merge_rules(app: App, request: Request, body: MergeRulesImport) -> Re
         answer = idempotent(app, request, work)
     registry = app.arbitration.merge_rules.registry(tenant)
     rules = _shown(registry, [rule.name for rule in registry.rules])
-    log = {"imported": len(body.rules), "replayed": answer.replayed}
-    shown = MergeRulesPage(version=answer.body["version"], rules=rules)
-    return Reply(answer.status, shown, replay_of(answer), log=log)
+    return answer.reply(MergeRulesPage(version=answer.body["version"], rules=rules), {"imported": len(body.rules)})
 
 
 @routes.post("/v1/merge-rules/match", answer=MergeRuleMatch)

@@ -7,7 +7,6 @@ from recollect.app import App
 from recollect.entrypoints.http.messages import Reply, Request, reply_published
 from recollect.entrypoints.http.models import AnswerModel, Count, Free, Maybe, OneOf
 from recollect.entrypoints.http.routing import Routes
-from recollect.search_index.health import PartState
 
 
 class Health(AnswerModel):
@@ -42,13 +41,8 @@ def ready(app: App, _request: Request) -> Reply:
     200, or 503 until then (A-35, A-56).
     """
     readiness = app.readiness.check()
-    parts = {name: _part(state) for name, state in readiness.parts.items()}
     log = {"not_ready": [name for name, state in readiness.parts.items() if not state.ready]}
-    return Reply(200 if readiness.ready else 503, Readiness(ready=readiness.ready, parts=parts), log=log)
-
-
-def _part(state: PartState) -> PartReadiness:
-    return PartReadiness(ready=state.ready, detail=state.detail, pending=state.pending)
+    return Reply(200 if readiness.ready else 503, Readiness.model_validate(readiness), log=log)
 
 
 @routes.get("/v1/openapi.json", answer=Free, errors=(304,), needs_credentials=False)

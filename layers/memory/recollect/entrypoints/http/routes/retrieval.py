@@ -1,9 +1,9 @@
 """Reading: events as they stand, conversations, search, feedback, and the bus."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
@@ -13,17 +13,16 @@ from recollect.core.event import EventRef
 from recollect.core.time import from_iso, iso
 from recollect.core.vectors import unit, vector_of
 from recollect.entrypoints.http.analysis import QueryAnalysis
-from recollect.entrypoints.http.cursors import Listing, cursor_to, listing_of, open_cursor, seal, start_of
-from recollect.entrypoints.http.headers import etag
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.cursors import Listing, listing_of, open_cursor, page_reply, seal, start_of
+from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
+    IN_QUERY,
     AnswerModel,
     Count,
     Cursor,
     Free,
     Identifier,
-    InQuery,
     Instant,
     Limit,
     Maybe,
@@ -36,6 +35,8 @@ from recollect.entrypoints.http.models import (
     Time,
     Vector,
     embedding_dimension,
+    fitted,
+    page_of,
     within_page,
 )
 from recollect.entrypoints.http.representations import (
@@ -48,12 +49,10 @@ from recollect.entrypoints.http.representations import (
     Question,
     ResultAnswer,
     filters_of,
-    result_json,
     window_of,
 )
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.intent.analysis import IntentName
-from recollect.intent.analysis import QueryAnalysis as Understood
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.intent.scoring import DATE_BASED, FallbackReason
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
@@ -69,7 +68,6 @@ NEAR_MISSES = 5
 FEEDBACK = "IntentFeedback"
 _PAGE = 50
 _BY_INTENT = 10
-_USER = "/v1/users/{user_id}"
 
 
 class EventsQuery(Narrowed):
@@ -77,7 +75,7 @@ class EventsQuery(Narrowed):
     event_type: Maybe[SpokenType] = None
     start: Maybe[Instant] = Field(None, alias="from", description="Inclusive.")
     end: Maybe[Instant] = Field(None, alias="to", description="Inclusive.")
-    last_days: Maybe[Annotated[Days, InQuery()]] = Field(None, description="Without any bound: the last 30 days.")
+    last_days: Maybe[Annotated[Days, IN_QUERY]] = Field(None, description="Without any bound: the last 30 days.")
     top_k: Maybe[Limit] = Field(None, description="The same as `limit`; absent: 50.")
     limit: Maybe[Limit] = None
     cursor: Maybe[Cursor] = None
@@ -103,9 +101,7 @@ class Conversation(AnswerModel):
     started_at: Time
 
 
-class ConversationsPage(AnswerModel):
-    conversations: list[Conversation]
-    next_cursor: Maybe[str] = None
+ConversationsPage = page_of("ConversationsPage", "conversations", Conversation)
 
 
 class SearchRequest(Question):
@@ -140,6 +136,14 @@ class RetrievalStats(AnswerModel):
     token_savings: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Took:
+    """What only a request knows: the rules that held for it, and its time."""
+
+    rules_version: str = ""
+    duration_ms: float = 0.0
+
+
 class SearchDiagnostics(AnswerModel):
     matched_count: Count
     filtered_count: Count
@@ -155,6 +159,11 @@ class SearchDiagnostics(AnswerModel):
     fallback: Maybe[Annotated[str, OneOf("timeline", "lexical", DATE_BASED)]] = None
     fallback_reason: Maybe[Annotated[str, OneOf(*FallbackReason)]] = None
     stats: Maybe[RetrievalStats] = None
+
+    @classmethod
+    def of(cls, seen: Seen, returned: int, took: _Took, **of_intent: Any) -> Self:
+        """What was counted, of a search by intent with its own statistics."""
+        return cls.made_of(seen, took, returned_count=returned, fallback=seen.fallback or None, **of_intent)
 
 
 class SearchAnswer(AnswerModel):
@@ -194,18 +203,18 @@ class BusPage(AnswerModel):
 routes = Routes()
 
 
-@routes.get(f"{_USER}/events", answer=EventsPage)
+@routes.get(f"{USER}/events", answer=EventsPage)
 def list_events(app: App, request: Request, query: EventsQuery) -> Reply:
     """The timeline, newest first."""
     scope = request.scope(query)
     listing = listing_of(app, "events", scope, query)
     asked = _window_query(request, query, _place(query, listing))
-    page = app.timeline.listing.window(scope, asked)
-    events: Sequence[EventAnswer] = [EventAnswer.model_validate(event) for event in page.events]
-    fitting = within_page(events)
-    if len(fitting) < len(events):
-        page = app.timeline.listing.window(scope, replace(asked, limit=len(fitting)))
-        events = fitting
+
+    def read(limit: int) -> tuple[list[EventAnswer], WindowPage]:
+        page = app.timeline.listing.window(scope, replace(asked, limit=limit))
+        return [EventAnswer.model_validate(event) for event in page.events], page
+
+    events, page = fitted(read, asked.limit)
     more = None if page.more is None else seal(_place_after(page.more, asked.window), listing)
     shown = EventsPage(events=list(events), diagnostics=_page_diagnostics(page), next_cursor=more)
     return Reply(200, shown, log={"returned": len(events), "scanned": page.scanned})
@@ -242,8 +251,8 @@ def _window_query(request: Request, query: EventsQuery, place: tuple[EventRef, T
 def _page_diagnostics(page: WindowPage) -> EventsDiagnostics:
     """Of this page: what was scanned is returned, or outside of the window, or filtered by anything else (A-51)."""
     outside = page.dropped.get(DropReason.WINDOW, 0)
-    return EventsDiagnostics(
-        scanned=page.scanned,
+    return EventsDiagnostics.made_of(
+        page,
         returned=len(page.events),
         filtered_by_context=sum(page.dropped.values()) - outside,
         filtered_by_window=outside,
@@ -252,22 +261,20 @@ def _page_diagnostics(page: WindowPage) -> EventsDiagnostics:
     )
 
 
-@routes.get(f"{_USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
+@routes.get(f"{USER}/events/{{event_id}}", answer=EventAnswer, errors=(404,))
 def get_event(app: App, request: Request, query: Narrowed) -> Reply:
     """One event."""
     event = app.timeline.listing.one(request.scope(query), request.path["event_id"], request.now)
     return Reply(200, EventAnswer.model_validate(event), etag(event.version))
 
 
-@routes.get(f"{_USER}/conversations", answer=ConversationsPage)
+@routes.get(f"{USER}/conversations", answer=ConversationsPage)
 def list_conversations(app: App, request: Request, query: Paged) -> Reply:
     """The user's conversations, the last begun first."""
     scope = request.scope()
     listing = listing_of(app, "conversations", scope)
     page = app.timeline.listing.conversations(scope, query.limit, start_of(query, listing))
-    found = [Conversation.model_validate(one) for one in page.conversations]
-    shown = ConversationsPage(conversations=found, next_cursor=cursor_to(page.more, listing))
-    return Reply(200, shown, log={"returned": len(found)})
+    return page_reply(ConversationsPage, page.conversations, page.more, listing)
 
 
 @routes.post("/v1/search", answer=SearchAnswer)
@@ -287,14 +294,12 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     found, near = ([ResultAnswer.of(one, explain) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])
     results, behind = fitting[: len(found)], fitting[len(found) :]
-    took = {"duration_ms": _milliseconds_since(started), "rules_version": rules.result().version}
-    diagnostics = _counts(answer.diagnostics, len(results)) | took
-    log = {name: diagnostics[name] for name in ("matched_count", "returned_count", "missing", "tail_cut", "pending")}
-    shown = SearchAnswer(
-        results=list(results),
-        diagnostics=SearchDiagnostics.model_validate(diagnostics),
-        near_misses=list(behind) if explain else None,
-    )
+    took = _Took(rules.result().version, _milliseconds_since(started))
+    diagnostics = SearchDiagnostics.of(answer.diagnostics, len(results), took)
+    named = ("matched_count", "returned_count", "missing", "tail_cut", "pending")
+    log = {name: getattr(diagnostics, name) for name in named}
+    near_misses = list(behind) if explain else None
+    shown = SearchAnswer(results=list(results), diagnostics=diagnostics, near_misses=near_misses)
     return Reply(200, shown, log={**log, "mode": body.mode})
 
 
@@ -325,10 +330,9 @@ def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
     filters = filters_of(body, request.now, body.time_window, body.filters)
     question = _intent_question(body, filters)
     answer = app.intent.retrieve(scope, question, rules)
-    shown = intent_json(answer, bool(body.explain))
-    took = {"rules_version": rules.result().version, "duration_ms": _milliseconds_since(started)}
-    shown["diagnostics"] |= took
-    return Reply(200, SearchAnswer.model_validate(shown), log=_intent_log(answer), metrics=_intent_metrics(answer))
+    results = [ResultAnswer.of(one, bool(body.explain)) for one in answer.results]
+    took = _Took(rules.result().version, _milliseconds_since(started))
+    return Reply(200, _shown(answer, results, took), log=_intent_log(answer), metrics=_intent_metrics(answer))
 
 
 def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuestion:
@@ -345,61 +349,23 @@ def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuest
 
 def intent_json(answer: IntentAnswer, explain: bool) -> dict[str, Any]:
     """The answer, less what only a request knows."""
-    fitting = within_page([result_json(result, explain) for result in answer.results])
-    body: dict[str, Any] = {"results": fitting, "diagnostics": _diagnostics(answer, len(fitting))}
-    if answer.analysis is not None:
-        body["analysis"] = analysis_json(answer.analysis)
-    return body if answer.suggestion is None else {**body, "suggestion": answer.suggestion}
+    shown = _shown(answer, [ResultAnswer.of(one, explain) for one in answer.results], _Took())
+    return shown.model_dump(mode="json", by_alias=True, exclude={"diagnostics": {"rules_version", "duration_ms"}})
 
 
-def analysis_json(analysis: Understood) -> dict[str, Any]:
-    """As `POST /v1/analyze` says it, and what the conversation added to a follow-up."""
-    entities = [{"type": one.type, "value": one.value, "normalized": one.normalized} for one in analysis.entities]
-    shown: dict[str, Any] = {
-        "keywords": analysis.keywords,
-        "entities": entities,
-        "intent": analysis.intent,
-        "intent_confidence": analysis.intent_confidence,
-    }
-    if analysis.context is not None:
-        shown["context"] = {"messages": analysis.context.messages, "keywords": analysis.context.keywords}
-    return shown
-
-
-def _counts(seen: Seen, returned: int) -> dict[str, Any]:
-    diagnostics: dict[str, Any] = {
-        "matched_count": seen.matched_count,
-        "filtered_count": seen.filtered_count,
-        "returned_count": returned,
-        "dropped": {str(reason): count for reason, count in seen.dropped.items()},
-        "exact": seen.exact,
-        "missing": list(seen.missing),
-        "tail": seen.tail,
-        "tail_cut": seen.tail_cut,
-        "pending": seen.pending,
-    }
-    return {**diagnostics, "fallback": seen.fallback} if seen.fallback else diagnostics
-
-
-def _diagnostics(answer: IntentAnswer, returned: int) -> dict[str, Any]:
-    diagnostics = _counts(answer.diagnostics, returned) | {"stats": _stats(answer)}
-    return diagnostics if answer.fallback is None else {**diagnostics, "fallback_reason": answer.fallback.value}
-
-
-def _stats(answer: IntentAnswer) -> dict[str, Any]:
-    stats = answer.stats
-    return {
-        "records_considered": stats.records_considered,
-        "records_matched": stats.records_matched,
-        "records_included": stats.records_included,
-        "records_excluded_privacy": stats.records_excluded_privacy,
-        "records_excluded_threshold": stats.records_excluded_threshold,
-        "retrieval_time_ms": round(stats.retrieval_time.total_seconds() * 1000, 3),
-        "tokens": answer.size.tokens,
-        "date_based_records": answer.date_based.records,
-        "date_based_tokens": answer.date_based.tokens,
-        "token_savings": round(answer.token_savings, 4),
-    }
+def _shown(answer: IntentAnswer, results: Sequence[ResultAnswer], took: _Took) -> SearchAnswer:
+    fitting = within_page(results)
+    stats = RetrievalStats.made_of(
+        answer.stats,
+        retrieval_time_ms=round(answer.stats.retrieval_time.total_seconds() * 1000, 3),
+        tokens=answer.size.tokens,
+        date_based_records=answer.date_based.records,
+        date_based_tokens=answer.date_based.tokens,
+        token_savings=round(answer.token_savings, 4),
+    )
+    of_intent = {"stats": stats, "fallback_reason": answer.fallback}
+    diagnostics = SearchDiagnostics.of(answer.diagnostics, len(fitting), took, **of_intent)
+    return SearchAnswer.made_of(answer, results=fitting, diagnostics=diagnostics)
 
 
 def _intent_metrics(answer: IntentAnswer) -> dict[str, float]:

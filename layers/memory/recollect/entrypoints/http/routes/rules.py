@@ -2,14 +2,10 @@
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict
-
 from recollect.app import App
-from recollect.core.errors import VersionMismatch
 from recollect.entrypoints.http.domain_documents import checked_rules, rules_schema
-from recollect.entrypoints.http.headers import etag, expects_version, matches
-from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import AnswerModel, DocumentModel, Fault, Free, Maybe, Read, Shows, Time
+from recollect.entrypoints.http.messages import Reply, Request, etag
+from recollect.entrypoints.http.models import AnswerModel, DocumentModel, Fault, Free, Maybe, Read, Shows, Some, Time
 from recollect.entrypoints.http.routing import Routes
 from recollect.rules.groups import document_of
 from recollect.rules.use_cases import TenantRules
@@ -24,9 +20,7 @@ class RulesAnswer(AnswerModel):
     rules: Annotated[Free, Shows(rules_schema)]
     own: Free
     updated_at: Maybe[Time] = None
-    ignored: Maybe[list[Fault]] = None
-
-    model_config = ConfigDict(title="RulesAnswer")
+    ignored: Some[Fault] = None
 
 
 routes = Routes()
@@ -44,25 +38,14 @@ def put_rules(app: App, request: Request, body: RulesDocument) -> Reply:
 
     `{}` removes them. They hold from the next request on.
     """
-    expected = _expected(app, request) if expects_version(request) else None
-    return _reply(app.rules.replace(request.principal.tenant, body.root, request.now, expected))
-
-
-def _expected(app: App, request: Request) -> str:
-    """The version that the request names, which is that of now. Raises VersionMismatch for any other."""
-    version = app.rules.resolved(request.principal.tenant).version
-    if not matches(request, version):
-        raise VersionMismatch("the rules changed since they were read")
-    return version
+    tenant, expected = request.principal.tenant, None
+    if request.expects_version:
+        expected = request.expected(app.rules.resolved(tenant).version, "the rules changed since they were read")
+    return _reply(app.rules.replace(tenant, body.root, request.now, expected))
 
 
 def _reply(found: TenantRules) -> Reply:
-    shown = RulesAnswer(
-        version=found.rules.version,
-        rules=document_of(found.rules),
-        own=dict(found.own),
-        updated_at=found.updated_at,
-        ignored=[Fault(loc=list(one.path), message=one.message) for one in found.ignored] or None,
-    )
+    ignored = [Fault(loc=list(one.path), message=one.message) for one in found.ignored]
+    shown = RulesAnswer.made_of(found, found.rules, rules=document_of(found.rules), ignored=ignored)
     log = {"rules_version": found.rules.version, "ignored": len(found.ignored)}
     return Reply(200, shown, etag(found.rules.version), log=log)

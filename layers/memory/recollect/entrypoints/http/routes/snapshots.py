@@ -4,7 +4,7 @@ api.md, *Deleting* and *Operations*.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -16,8 +16,8 @@ from recollect.core.errors import OutOfTime, StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, seal, start_of
-from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent, replay_of
+from recollect.entrypoints.http.cursors import listing_of, open_cursor, page_reply, seal, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
@@ -26,15 +26,15 @@ from recollect.entrypoints.http.models import (
     Cursor,
     Maybe,
     Narrowed,
-    NotJson,
     Paged,
     Time,
     embedding_dimension,
+    page_of,
+    utf8,
 )
-from recollect.entrypoints.http.routing import Routes, path_segment
+from recollect.entrypoints.http.routing import USER, Routes, path_segment
 
 NDJSON = "application/x-ndjson"
-_USER = "/v1/users/{user_id}"
 _AT_ONCE = 100
 _RESERVE_SECONDS = 2.0
 _NAMED_AT_MOST = 20
@@ -64,9 +64,7 @@ class SnapshotAnswer(AnswerModel):
     user_id: Maybe[str] = None
 
 
-class SnapshotsPage(AnswerModel):
-    snapshots: list[SnapshotAnswer]
-    next_cursor: Maybe[str] = None
+SnapshotsPage = page_of("SnapshotsPage", "snapshots", SnapshotAnswer)
 
 
 @dataclass(slots=True)
@@ -80,7 +78,7 @@ class GivenPage:
 routes = Routes()
 
 
-@routes.get(f"{_USER}/export", answer=str, media=NDJSON)
+@routes.get(f"{USER}/export", answer=str, media=NDJSON)
 def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     """A page of a user's records as NDJSON; `Link` names the next one.
 
@@ -101,7 +99,7 @@ def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     return Reply(200, page.text, headers, NDJSON, {"returned": page.lines})
 
 
-@routes.post(f"{_USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
+@routes.post(f"{USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
 def import_user(app: App, request: Request) -> Reply:
     """Stores a page of an export; what was deleted is refused.
 
@@ -112,21 +110,18 @@ def import_user(app: App, request: Request) -> Reply:
     left = countdown(request.call.remaining_seconds - _RESERVE_SECONDS)
 
     def work(_attempt: Attempt) -> Answer:
-        return Answer(200, {**_counts(_imported(app, scope, given, request, left))})
+        counts = _imported(app, scope, given, request, left)
+        return Answer(200, {outcome.value: counts[outcome] for outcome in LineOutcome})
 
     answer = idempotent(app, request, work, about=scope.user_id)
     shown = ImportAnswer.model_validate({**answer.body, "errors": given.faults[:_NAMED_AT_MOST]})
-    return Reply(answer.status, shown, replay_of(answer), log=answer.body)
+    return Reply(answer.status, shown, answer.headers, log=answer.body)
 
 
 def read_page(body: bytes, dimension: int) -> GivenPage:
     """The lines of NDJSON; an empty one is none. Raises NotJson where the body is not UTF-8."""
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError:
-        raise NotJson("the body is not UTF-8") from None
     page = GivenPage()
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(utf8(body).split("\n"), start=1):
         take_line(page, number, line, dimension)
     return page
 
@@ -160,16 +155,10 @@ def _imported(
     return counts
 
 
-def _counts(counts: Mapping[LineOutcome, int]) -> dict[str, int]:
-    return {outcome.value: counts.get(outcome, 0) for outcome in LineOutcome}
-
-
 @routes.get("/v1/snapshots", answer=SnapshotsPage, admin=True)
 def list_snapshots(app: App, request: Request, query: Paged) -> Reply:
     """The tenant's snapshots, the newest first."""
     tenant = request.principal.tenant
     listing = listing_of(app, "snapshots", Scope(tenant, ""))
     page = app.segments.snapshots.page(tenant, query.limit, start_of(query, listing))
-    found = [SnapshotAnswer.model_validate(one) for one in page.snapshots]
-    shown = SnapshotsPage(snapshots=found, next_cursor=cursor_to(page.more, listing))
-    return Reply(200, shown, log={"returned": len(found)})
+    return page_reply(SnapshotsPage, page.snapshots, page.more, listing)

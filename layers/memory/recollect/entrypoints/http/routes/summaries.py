@@ -1,25 +1,17 @@
 """Summaries and goals of a user (api.md, *Summaries*)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.cursors import cursor_to, listing_of, start_of
-from recollect.entrypoints.http.headers import (
-    Answer,
-    Attempt,
-    accepts,
-    countdown,
-    etag,
-    idempotent,
-    replay_of,
-    require_version,
-)
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent
+from recollect.entrypoints.http.messages import NO_HEADERS, Reply, Request, etag
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Count,
@@ -32,18 +24,18 @@ from recollect.entrypoints.http.models import (
     Text,
     YesOrNo,
     fault,
-    within_page,
+    fitted,
+    page_of,
 )
 from recollect.entrypoints.http.representations import GoalAnswer, SummaryAnswer
-from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.routing import USER, Routes
 from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
 from recollect.summaries.model_answer import check_in_date
 from recollect.summaries.storage import key_of
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Reason, Summary
 
-_USER = "/v1/users/{user_id}"
-_GOAL = f"{_USER}/goals/{{goal_id}}"
+_GOAL = f"{USER}/goals/{{goal_id}}"
 _DAYS_DIGITS = 6
 _LONGEST_SECONDS = 28.0  # an HTTP API answers for the function after 30
 
@@ -100,16 +92,12 @@ class GoalPatch(RequestModel):
     )
 
 
-class CheckInBody(RequestModel):
-    model_config = ConfigDict(title="CheckIn")
-
+class CheckInBody(RequestModel, title="CheckIn"):
     date: _Day = Field(description="The day meant. A second word on it replaces the first.")
     status: Annotated[CheckInStatus, OneOf(*CheckInStatus)]
 
 
-class SummariesPage(AnswerModel):
-    summaries: list[SummaryAnswer]
-    next_cursor: Maybe[str] = None
+SummariesPage = page_of("SummariesPage", "summaries", SummaryAnswer)
 
 
 class SummaryMade(AnswerModel):
@@ -119,10 +107,8 @@ class SummaryMade(AnswerModel):
     days_since: Maybe[float] = None
 
 
-class SummaryWritten(SummaryMade):
+class SummaryWritten(SummaryMade, title="SummaryMade"):
     """One was due. A replayed answer reads the summary as it is now, and names it where it is gone."""
-
-    model_config = ConfigDict(title="SummaryMade")
 
     summary: SummaryAnswer | None = None
     refused: Maybe[list[str]] = None
@@ -135,7 +121,7 @@ class GoalsList(AnswerModel):
 routes = Routes()
 
 
-@routes.get(f"{_USER}/summaries", answer=SummariesPage)
+@routes.get(f"{USER}/summaries", answer=SummariesPage)
 def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     """Summaries, newest first.
 
@@ -144,36 +130,32 @@ def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "summaries", scope)
     after = start_of(query, listing)
-    page = app.summaries.stored.page(scope, query.limit, after)
-    shown = within_page([SummaryAnswer.of(summary) for summary in page.summaries])
-    if len(shown) < len(page.summaries):
-        page = app.summaries.stored.page(scope, len(shown), after)
-        shown = [SummaryAnswer.of(summary) for summary in page.summaries]
-    body = SummariesPage(summaries=list(shown), next_cursor=cursor_to(page.more, listing))
-    return Reply(200, body, log={"returned": len(shown)})
+
+    def read(limit: int) -> tuple[list[SummaryAnswer], str | None]:
+        page = app.summaries.stored.page(scope, limit, after)
+        return [SummaryAnswer.model_validate(summary) for summary in page.summaries], page.more
+
+    return page_reply(SummariesPage, *fitted(read, query.limit), listing)
 
 
-@routes.post(f"{_USER}/summaries", answer=SummaryWritten, good=(200, 201), errors=(409, 413, 502), idempotent=True)
+@routes.post(f"{USER}/summaries", answer=SummaryWritten, good=(200, 201), errors=(409, 413, 502), idempotent=True)
 def summarize(app: App, request: Request, query: SummarizeQuery) -> Reply:
     """Makes a summary where one is due, or forced.
 
     201 where one was made, else 200.
     """
     scope = request.scope(query)
-    made: list[Summary] = []
 
     def work(attempt: Attempt) -> Answer:
         answer = app.summaries.conversations.summarize(scope, _order(app, request, query, attempt.seed))
         if isinstance(answer, NotDue):
             days = round(answer.days_since, _DAYS_DIGITS)
             return Answer(200, {"due": False, "messages_since": answer.messages_since, "days_since": days})
-        made.append(answer.summary)
-        return Answer(201, _record(answer.summary))
+        return Answer(201, _record(answer.summary), answer.summary)
 
     answer = idempotent(app, request, work, ids=IDS, about=[scope.user_id, scope.persona_id, query.force])
-    log = {"due": answer.body["due"], "reason": answer.body.get("reason"), "replayed": answer.replayed}
-    shown = _made(app, scope, answer, made[0] if made else None)
-    return Reply(answer.status, shown, replay_of(answer), log=log)
+    log = {"due": answer.body["due"], "reason": answer.body.get("reason")}
+    return answer.reply(_made(app, scope, answer), log)
 
 
 def _order(app: App, request: Request, query: SummarizeQuery, seed: IdSeed) -> SummaryOrder:
@@ -191,17 +173,15 @@ def _record(summary: Summary) -> dict[str, Any]:
     return {"due": True, "reason": summary.reason.value, "summary_id": summary.id, "key": key_of(summary)}
 
 
-def _made(app: App, scope: Scope, answer: Answer, made: Summary | None) -> SummaryMade:
+def _made(app: App, scope: Scope, answer: Answer) -> SummaryMade:
     if not answer.body["due"]:
         return SummaryMade.model_validate(answer.body)
-    reason = answer.body["reason"]
-    summary = made or app.summaries.stored.one(scope, answer.body["key"])
-    if summary is None:
-        return SummaryWritten(due=True, reason=reason, summary=None, refused=[answer.body["summary_id"]])
-    return SummaryWritten(due=True, reason=reason, summary=SummaryAnswer.of(summary))
+    summary = answer.made or app.summaries.stored.one(scope, answer.body["key"])
+    refused = [answer.body["summary_id"]] if summary is None else None
+    return SummaryWritten.made_of(due=True, reason=answer.body["reason"], summary=summary, refused=refused)
 
 
-@routes.get(f"{_USER}/goals", answer=GoalsList)
+@routes.get(f"{USER}/goals", answer=GoalsList)
 def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
     """The goals that the user follows, or has followed.
 
@@ -209,21 +189,17 @@ def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
     """
     scope = request.scope(query)
     goals = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
-    shown = GoalsList(goals=[GoalAnswer.model_validate(goal) for goal in goals])
-    return Reply(200, shown, log={"returned": len(goals)})
+    return Reply(200, GoalsList.made_of(goals=goals), log={"returned": len(goals)})
 
 
 @routes.add("PATCH", _GOAL, answer=GoalAnswer, errors=(404, 409, 412, 428), needs_version=True)
 def patch_goal(app: App, request: Request, query: GoalQuery, body: GoalPatch) -> Reply:
     """Changes a goal."""
-    require_version(request)
     changes = body.given()
     if not changes:
         raise InvalidInput("names nothing to change", ("body",))
-    goal = app.summaries.goals.patch(
-        request.scope(query), request.path["goal_id"], changes, accepts(request), request.now
-    )
-    return _goal_reply(200, goal)
+    scope, goal_id = request.scope(query), request.path["goal_id"]
+    return _goal_reply(200, app.summaries.goals.patch(scope, goal_id, changes, request.accepts, request.now))
 
 
 @routes.post(f"{_GOAL}/check-ins", answer=GoalAnswer, good=(201,), errors=(404, 409), idempotent=True)
@@ -236,9 +212,9 @@ def check_in(app: App, request: Request, query: GoalQuery, body: CheckInBody) ->
         return Answer(201, {"goal_id": app.summaries.goals.check_in(scope, goal_id, entry, request.now).id})
 
     answer = idempotent(app, request, work, about=[scope.user_id, scope.persona_id, goal_id])
-    return _goal_reply(answer.status, app.summaries.goals.one(scope, goal_id), **replay_of(answer))
+    return _goal_reply(answer.status, app.summaries.goals.one(scope, goal_id), answer.headers)
 
 
-def _goal_reply(status: int, goal: Goal, **headers: str) -> Reply:
+def _goal_reply(status: int, goal: Goal, headers: Mapping[str, str] = NO_HEADERS) -> Reply:
     log = {"version": goal.version, "status": goal.status.value}
     return Reply(status, GoalAnswer.model_validate(goal), {**etag(goal.version), **headers}, log=log)

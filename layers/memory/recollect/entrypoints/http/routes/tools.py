@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput, OutOfTime, Unavailable
@@ -60,9 +60,7 @@ class ToolStatistics(AnswerModel):
     plain_text: Count
 
 
-class ToolResultShown(AnswerModel):
-    model_config = ConfigDict(title="ToolResult")
-
+class ToolResultShown(AnswerModel, title="ToolResult"):
     tool: str
     ok: bool
     status: Annotated[str, OneOf(*Status)]
@@ -97,15 +95,13 @@ def call_tools(app: App, request: Request, body: ToolCallsRequest) -> Reply:
 
 def _executed(app: App, request: Request, body: ToolCallsRequest, scope: Scope, found: ToolRequests) -> Reply:
     makes = _Makes(app, request, scope, body.conversation_id, found.calls[:MOST_CALLS])
-    results: list[ToolResult] = []
 
     def work(attempt: Attempt) -> Answer:
-        results.extend(makes.all(attempt.seed))
-        return Answer(200, {"calls": [_record(result) for result in results]})
+        results = makes.all(attempt.seed)
+        return Answer(200, {"calls": [_record(result) for result in results]}, results)
 
     answer = idempotent(app, request, work, ids=makes.ids)
-    if answer.replayed:
-        results = makes.again(answer.body["calls"])
+    results = makes.again(answer.body["calls"]) if answer.replayed else answer.made
     return _reply(found, _too_many(found.calls), results, answer.replayed)
 
 
@@ -177,16 +173,9 @@ def _parameter_warnings(registry: ToolRegistry, calls: Sequence[ToolCall]) -> li
 def _reply(
     found: ToolRequests, more: Sequence[str] = (), results: Sequence[ToolResult] | None = None, replayed: bool = False
 ) -> Reply:
-    statistics = asdict(found.statistics)
-    shown = ToolCallsAnswer(
-        protocol=found.protocol.value,
-        calls=[CallShown.model_validate(call) for call in found.calls],
-        text=found.text,
-        warnings=[*found.warnings, *more],
-        statistics=ToolStatistics.model_validate(statistics),
-        results=None if results is None else [ToolResultShown.model_validate(result_document(one)) for one in results],
-    )
+    documents = None if results is None else list(map(result_document, results))
+    shown = ToolCallsAnswer.made_of(found, warnings=[*found.warnings, *more], results=documents)
     log = {"protocol": found.protocol.value, "calls": len(found.calls), "warnings": len(shown.warnings)}
     if results is not None:
         log |= {"done": sum(result.ok for result in results), "replayed": replayed}
-    return Reply(200, shown, REPLAYED if replayed else {}, log=log, metrics=statistics)
+    return Reply(200, shown, REPLAYED if replayed else {}, log=log, metrics=asdict(found.statistics))

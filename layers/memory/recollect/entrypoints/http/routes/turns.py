@@ -4,14 +4,15 @@ import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.app import App
 from recollect.context.rendering import Fence, fence_for
-from recollect.context.turn import IDS_OF_A_TURN, ExecutedCall, TurnAnswer, TurnRequest, answer_of
+from recollect.context.sources import ContextQuestion
+from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest, answer_of
 from recollect.core.event import Event
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.headers import Answer, Attempt, idempotent, replay_of
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import AnswerModel, Content, Count, Fault, Free, Identifier, Maybe, Shows
 from recollect.entrypoints.http.routes.context import (
@@ -20,7 +21,6 @@ from recollect.entrypoints.http.routes.context import (
     context_log,
     context_request,
     context_shown,
-    question_of,
 )
 from recollect.entrypoints.http.routing import Routes
 from recollect.entrypoints.tools.registry import TurnTools
@@ -29,9 +29,7 @@ from recollect.retrieval.filters import SearchFilters
 _TextOrNull = Annotated[str | None, Shows({"type": ["string", "null"]})]
 
 
-class TurnBody(Contextual):
-    model_config = ConfigDict(title="TurnRequest")
-
+class TurnBody(Contextual, title="TurnRequest"):
     user_id: Identifier
     persona_id: Maybe[Identifier] = Field(None, description="Absent: stored for the default persona.")
     household_id: Maybe[Identifier] = Field(None, description="Absent: stored for no household.")
@@ -51,9 +49,7 @@ class TurnToolCall(AnswerModel):
     errors: Maybe[list[Fault]] = None
 
 
-class TurnShown(AnswerModel):
-    model_config = ConfigDict(title="TurnAnswer")
-
+class TurnShown(AnswerModel, title="TurnAnswer"):
     conversation_id: str
     response: _TextOrNull
     input_event_id: str
@@ -76,43 +72,30 @@ def take_turn(app: App, request: Request, body: TurnBody) -> Reply:
     """
     scope = request.scope(body)
     fence = fence_for(secrets.token_hex(16))
-    taken: list[TurnAnswer] = []
 
     def work(attempt: Attempt) -> Answer:
         asked = _turn_request(request, body, fence, resumed=attempt.again)
         rules = app.begin_rules(scope.tenant)
-        taken.append(app.context.turn.take(scope, asked, attempt.seed, request.now, rules, TurnTools(app)))
-        return Answer(200, _record(taken[0]))
+        taken = app.context.turn.take(scope, asked, attempt.seed, request.now, rules, TurnTools(app))
+        return Answer(200, _record(taken), taken)
 
     kept = idempotent(app, request, work, ids=IDS_OF_A_TURN)
     if kept.replayed:
         return _replayed(app, scope, request, kept)
-    return Reply(kept.status, _shown(taken[0], fence, bool(body.explain)), log=_log(taken[0]))
+    return Reply(kept.status, _shown(kept.made, fence, bool(body.explain)), log=_log(kept.made))
 
 
 def _turn_request(request: Request, body: TurnBody, fence: Fence, *, resumed: bool) -> TurnRequest:
-    question = question_of(body, body.input, SearchFilters(now=request.now), body.conversation_id)
+    filters = SearchFilters(now=request.now)
+    question = ContextQuestion(text=body.input, filters=filters, conversation_id=body.conversation_id, store=body.store)
     context = context_request(body, question, fence)
     return TurnRequest(context=context, seconds=request.call.remaining_seconds, resumed=resumed)
 
 
 def _shown(answer: TurnAnswer, fence: Fence, explain: bool) -> TurnShown:
-    return TurnShown(
-        conversation_id=answer.conversation_id,
-        response=answer.response,
-        model=answer.model,
-        input_event_id=answer.input_event_id,
-        response_event_id=answer.response_event_id,
-        tool_calls=[_call_shown(one) for one in answer.tool_calls],
-        quoted_calls=answer.quoted_calls,
-        context=context_shown(answer.context, fence, explain) if answer.context else None,
-    )
-
-
-def _call_shown(executed: ExecutedCall) -> TurnToolCall:
-    call = executed.call
-    own = {"tool": call.tool, "parameters": dict(call.parameters), "action": call.action}
-    return TurnToolCall.model_validate({**executed.result, **own})
+    calls = [TurnToolCall.made_of(one.call, **one.result) for one in answer.tool_calls]
+    context = context_shown(answer.context, fence, explain) if answer.context else None
+    return TurnShown.made_of(answer, tool_calls=calls, context=context)
 
 
 def _record(answer: TurnAnswer) -> dict[str, Any]:
@@ -135,8 +118,7 @@ def _replayed(app: App, scope: Scope, request: Request, kept: Answer) -> Reply:
     if response is not None:
         answer = answer_of(response, kept.body["input_event_id"])
         body |= {"response": answer.response, "model": answer.model}
-    shown = TurnShown.model_validate({**body, "refused": gone or None})
-    return Reply(kept.status, shown, replay_of(kept), log={"replayed": True})
+    return kept.reply(TurnShown.model_validate({**body, "refused": gone or None}), {})
 
 
 def _current(app: App, scope: Scope, request: Request, event_id: str) -> Event | None:
