@@ -23,7 +23,7 @@ from recollect.core.event import ANSWERED_BY, QUOTING_MODEL, ContentType, Role, 
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
-from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ToolCall
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes tea", "source": "user", "user_id": "ben"}\n[[END_ABP_TOOL]]'
 VCP = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」search_memory「末」\nquery:「始」tea「末」\n<<<[END_TOOL_REQUEST]>>>"

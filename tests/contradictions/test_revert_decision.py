@@ -26,10 +26,10 @@ from embedded.deciding import (
 )
 from embedded.memory_items import USER, delete, kept_of, patch, reject, shown
 from embedded.setting import ANNA, NOON, Memory
-from recollect.archive.record_line import RecordOrigin
 from recollect.contradictions.decisions import DecisionStatus
 from recollect.contradictions.judge import RelationKind
 from recollect.core.errors import Conflict, NotFound
+from recollect.core.event import RecordOrigin
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
 from recollect.memories.audit import Action, ActorKind

@@ -16,7 +16,7 @@ from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.deletion.erase import ErasureReport
 from recollect.deletion.reject import Rejecting
-from recollect.deletion.tombstones import ErasedPage, Exempt
+from recollect.deletion.storage import ErasedPage, Exempt
 from recollect.memories.audit import AUDIT, Action, Actor, ActorKind, audit_entry
 from recollect.memories.memory import MemoryDraft
 from recollect.ports import Eraser

@@ -16,8 +16,8 @@ from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.deletion.forget_memories import Order
 from recollect.deletion.reject import Rejecting
+from recollect.deletion.storage import deleted_key
 from recollect.deletion.tombstone_log import AppliedTombstones, seconds_from_now, tombstone_name
-from recollect.deletion.tombstones import deleted_key
 from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.record import EventDraft
 

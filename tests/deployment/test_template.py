@@ -32,7 +32,7 @@ from recollect.entrypoints.http.routes.retrieval import FEEDBACK
 from recollect.intent.analysis import IntentName
 from recollect.settings import Settings, variables
 from recollect.summaries.run import RESERVE_SECONDS
-from recollect.tool_calls.call import Statistics
+from recollect.tool_calls.protocol import Statistics
 
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",

@@ -17,7 +17,7 @@ from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.timeline.timeline import WindowQuery
-from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ToolCall
 
 SECONDS = 30.0
 

@@ -11,7 +11,7 @@ from embedded.archiving import USER, all_events, exported, imported, keyed, rema
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.archive.transfer import LineOutcome
 from recollect.deletion.reject import Rejecting
-from recollect.deletion.tombstones import EMPTIED_SLOTS
+from recollect.deletion.storage import EMPTIED_SLOTS
 from recollect.timeline.record import EventDraft
 from recollect.timeline.slots import SlotEntry
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from recollect.tool_calls.call import Protocol, Statistics, ToolCall, ToolRequests
-from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
+from recollect.tool_calls.protocol import Protocol, ReadingPolicy, Statistics, ToolCall, ToolRequests, read_tool_calls
 
 DEFAULT, STRICT, DUAL = ReadingPolicy(), ReadingPolicy(strict=True), ReadingPolicy(dual=True)
 VCP = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」Weather「末」,\ncity:「始」Lyon「末」\n<<<[END_TOOL_REQUEST]>>>"

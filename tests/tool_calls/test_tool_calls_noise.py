@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.tool_calls import objects
-from recollect.tool_calls.call import Protocol
 from recollect.tool_calls.objects import mend_object
-from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
+from recollect.tool_calls.protocol import Protocol, ReadingPolicy, read_tool_calls
 
 DUAL = ReadingPolicy(dual=True)
 MEGABYTE = 1_000_000

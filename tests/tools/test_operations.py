@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import pytest
 
 from entrypoints.cli.running import Home, serving
-from recollect.deletion.tombstones import LAPSES
+from recollect.deletion.storage import LAPSES
 from tools.pages import BIN, ROOT, blocks, links
 
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
     from recollect.core.scope import Scope
     from recollect.core.vectors import Encoding, TextKind
-    from recollect.deletion.tombstones import ErasedPage, Exempt
+    from recollect.deletion.storage import ErasedPage, Exempt
     from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.retrieval.pooling import SimilarityScale
     from recollect.timeline.bus import BusEvent

@@ -9,7 +9,7 @@ from entrypoints.http.conftest import app
 from recollect.app import App
 from recollect.core.scope import Scope
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, ToolRegistry, ToolResult
-from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ToolCall
 
 __all__ = ["app"]
 

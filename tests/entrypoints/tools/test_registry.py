@@ -16,7 +16,7 @@ from recollect.entrypoints.tools.registry import BUILT_IN, INSTRUCTIONS, Status,
 from recollect.memories.audit import Action, Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.reading import MemoryQuery
-from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ToolCall
 
 BOB = Scope("local", "bob")
 VALID: dict[str, dict[str, Any]] = {

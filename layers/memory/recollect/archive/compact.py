@@ -39,7 +39,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ALL_PAGES, Item, ItemPath, ItemWrite, in_parts, pages, write_all
 from recollect.core.scope import Scope
-from recollect.deletion.tombstones import emptied_key, emptied_slot
+from recollect.deletion.storage import emptied_key, emptied_slot
 from recollect.ports import Items, SnapshotStore, Timeline
 
 T = TypeVar("T")

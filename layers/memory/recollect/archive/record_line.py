@@ -30,7 +30,7 @@ from uuid import UUID
 
 from recollect.contradictions.decisions import Decision, decision_document, decision_in
 from recollect.core.errors import InvalidInput, StoredDataError
-from recollect.core.event import Event, Role, Source
+from recollect.core.event import Event, RecordOrigin, Role, Source
 from recollect.core.ids import id_fault
 from recollect.core.scope import Scope
 from recollect.core.time import EARLIEST, LATEST
@@ -64,14 +64,6 @@ class Given(StrEnum):
     """Time, but no conversation."""
     NOTHING = "nothing"
     """No time: the event is unique."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordOrigin:
-    """The record that a record was copied from; its own id where it is no copy."""
-
-    user_id: str
-    event_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,6 @@ from recollect.archive.record_line import (
     MOST_VERSIONS,
     Given,
     RecordLine,
-    RecordOrigin,
     identities_of,
     identity_of,
     line_text,
@@ -26,13 +25,21 @@ from recollect.archive.record_line import (
 from recollect.archive.segments import place_key, ref_in
 from recollect.contradictions.decisions import Decision, decision_document, decision_in, decision_key, pair_id
 from recollect.core.errors import Conflict
-from recollect.core.event import Event, EventRef
+from recollect.core.event import Event, EventRef, RecordOrigin
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, Item, ItemKey, ItemWrite, in_parts, of_tenant, write_all
 from recollect.core.scope import Scope
-from recollect.deletion.suppression import SuppressionList, TombstoneRefusal
-from recollect.deletion.tombstones import ORIGINS, copy_write, origin_in, origin_key, origin_write
+from recollect.deletion.storage import (
+    ORIGINS,
+    copy_entry,
+    deleted_key,
+    erased_user_key,
+    origin_entry,
+    origin_in,
+    origin_key,
+)
+from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.memories.audit_log import DELETED, REJECTED, AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, content_identity
@@ -198,6 +205,31 @@ class _Judged:
     reasons: dict[str, str] = field(default_factory=dict)
 
 
+class TombstoneRefusal:
+    """The lines that an import refuses beside those whose identity is tombstoned: their positions, in one read each."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
+        """Those deleted before the table was lost: the slot of a current value then stays empty (P-22)."""
+        ids = {key.key for key in self._items.get(scope.user, [deleted_key(line.event.id) for line in lines])}
+        return {position for position, line in enumerate(lines) if line.event.id in ids}
+
+    def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
+        """Those recorded before an erasure of their user, or of their origin's: nothing of them is stored."""
+        users = {scope.user_id, *(line.origin.user_id for line in lines)}
+        keys = {erased_user_key(user_id): user_id for user_id in users}
+        found = self._items.get(of_tenant(scope.tenant), list(keys))
+        bounds = {keys[key]: str(item.value["before"]) for key, item in found.items()}
+        return {
+            position
+            for position, line in enumerate(lines)
+            if line.event.id < bounds.get(scope.user_id, "")
+            or line.origin.event_id < bounds.get(line.origin.user_id, "")
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class ImportMemories:
     """`announce` notifies the projector; `forget` deletes a copy whose origin was deleted during the import."""
@@ -305,8 +337,10 @@ class ImportMemories:
 
     def _register_copies(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
         copies = [line for line in lines if line.copied]
-        for owner, write in ((of_tenant(scope.tenant), copy_write), (scope.user, origin_write)):
-            write_all(self._items.write, owner, [write(line) for line in copies], now, _WRITES_AT_ONCE)
+        entries = [copy_entry(line.origin, line.event.user_id, line.event.ref) for line in copies]
+        origins = [origin_entry(line.origin, line.event.id) for line in copies]
+        for owner, writes in ((of_tenant(scope.tenant), entries), (scope.user, origins)):
+            write_all(self._items.write, owner, writes, now, _WRITES_AT_ONCE)
 
     def _register_decisions(self, scope: Scope, lines: Sequence[RecordLine], now: datetime) -> None:
         """Before the memories, so that nothing is decided again; existing decisions stay."""

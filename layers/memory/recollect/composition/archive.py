@@ -5,11 +5,10 @@ from functools import cached_property
 
 from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRetention
 from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
-from recollect.archive.transfer import ImportMemories
+from recollect.archive.transfer import ImportMemories, TombstoneRefusal
 from recollect.composition.deletion import DeletionUseCases
 from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.segments import SegmentUseCases
-from recollect.deletion.suppression import TombstoneRefusal
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 

@@ -26,9 +26,9 @@ from recollect.deletion.erase import (
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.deletion.reject import RejectValue
+from recollect.deletion.storage import Erasure
 from recollect.deletion.suppression import SuppressionList
 from recollect.deletion.tombstone_log import ApplyTombstones, TombstoneLog
-from recollect.deletion.tombstones import Erasure
 
 
 @dataclass(eq=False)

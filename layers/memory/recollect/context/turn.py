@@ -27,8 +27,7 @@ from recollect.rules.importance import extract_tags
 from recollect.rules.use_cases import GivenRules, settled
 from recollect.timeline.ingest import IngestEvents, IngestResult, IngestStatus
 from recollect.timeline.record import EventDraft
-from recollect.tool_calls.call import ToolCall
-from recollect.tool_calls.protocol import ReadingPolicy, defused, read_tool_calls, without_quoted_calls
+from recollect.tool_calls.protocol import ReadingPolicy, ToolCall, defused, read_tool_calls, without_quoted_calls
 
 MOST_CALLS = 8
 RESPONSE_BYTES = 64 * 1024

@@ -32,7 +32,7 @@ from recollect.core.event import Event
 from recollect.core.items import pages
 from recollect.core.scope import Scope
 from recollect.core.vectors import pack_vector, unpack_vector
-from recollect.deletion.tombstones import Exempt
+from recollect.deletion.storage import Exempt
 from recollect.ports import Eraser, Items, Projections, Timeline
 from recollect.projection.attempt import Failure
 from recollect.projection.quarantine import FailedEvents

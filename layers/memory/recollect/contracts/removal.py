@@ -30,7 +30,7 @@ from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import ABSENT, MOST_BYTES, ItemKey, ItemPath, ItemWrite
 from recollect.core.scope import Scope
-from recollect.deletion.tombstones import Exempt
+from recollect.deletion.storage import Exempt
 from recollect.ports import Eraser, Items, Projections, Timeline
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.record import event_identity

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from recollect.archive.record_line import RecordOrigin
 from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
 from recollect.contradictions.decisions import (
     ConflictStatus,
@@ -32,13 +31,13 @@ from recollect.contradictions.ledger import Deciding, DecisionWriter, ListConfli
 from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
 from recollect.core.errors import Conflict, InvalidInput
-from recollect.core.event import Event, EventRef
+from recollect.core.event import Event, EventRef, RecordOrigin
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed, IdSource
 from recollect.core.items import Due, Item, ItemWrite, of_tenant
 from recollect.core.scope import Scope
+from recollect.deletion.storage import copy_entry, origin_entry
 from recollect.deletion.suppression import SuppressionList
-from recollect.deletion.tombstones import copy_entry, origin_entry
 from recollect.memories.audit import Actor
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin

@@ -84,6 +84,14 @@ class EventRef:
     timestamp: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class RecordOrigin:
+    """The record that a record was copied from; its own id where it is no copy."""
+
+    user_id: str
+    event_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One event of the timeline, as stored.

@@ -19,8 +19,7 @@ from recollect.core.ids import IdSource
 from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.deletion.forget_events import ForgetCopies
-from recollect.deletion.tombstone_log import erasure_tombstone
-from recollect.deletion.tombstones import (
+from recollect.deletion.storage import (
     JOB_KIND,
     Erasure,
     Exempt,
@@ -31,6 +30,7 @@ from recollect.deletion.tombstones import (
     lapses_of,
     tombstone_outbox_write,
 )
+from recollect.deletion.tombstone_log import erasure_tombstone
 from recollect.jobs.job import JOB_ID, Job, JobProgress, JobStatus, RemainingSeconds, job_in, job_key, job_write
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_key, audit_write
 from recollect.ports import Eraser, Items, SearchIndex, SnapshotStore, Timeline

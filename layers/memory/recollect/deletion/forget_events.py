@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from recollect.archive.record_line import RecordOrigin
 from recollect.core.errors import NotFound, VersionMismatch
-from recollect.core.event import Event, EventRef
+from recollect.core.event import Event, EventRef, RecordOrigin
 from recollect.core.items import Item, ItemPath, ItemWrite, of_tenant, write_all
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories, Order
-from recollect.deletion.tombstones import COPIES, copied_ref, copies_path, emptied_write
+from recollect.deletion.storage import COPIES, copied_ref, copies_path, emptied_write
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory
 from recollect.ports import Items, Projections, Timeline

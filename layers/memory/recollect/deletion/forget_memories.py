@@ -14,8 +14,8 @@ from recollect.core.event import Event
 from recollect.core.ids import IdSource
 from recollect.core.items import Due, Item, ItemWrite, write_all
 from recollect.core.scope import Scope
+from recollect.deletion.storage import tombstone_outbox_write
 from recollect.deletion.tombstone_log import DeletedRecord, events_tombstone
-from recollect.deletion.tombstones import tombstone_outbox_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write, content_hash
 from recollect.memories.memory import Memory, Origin, content_identity, embedding_id
 from recollect.memories.reading import ReadMemories

@@ -24,9 +24,9 @@ from recollect.deletion.rejected_values import (
     unkeyed_fingerprint,
     value_hash,
 )
+from recollect.deletion.storage import tombstone_outbox_write
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.deletion.tombstone_log import TombstoneLog, lifted_tombstone, rejection_tombstone
-from recollect.deletion.tombstones import tombstone_outbox_write
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
 from recollect.ports import Items, Timeline
 

@@ -1,17 +1,12 @@
-"""The suppression list: rejected values, checked on every write and every recall (P-22).
-
-Imports also refuse records that were deleted, and records of erased users (`TombstoneRefusal`).
-"""
+"""The suppression list: rejected values, checked on every write and every recall (P-22)."""
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recollect.archive.record_line import RecordLine
 from recollect.core.event import Event
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
@@ -29,12 +24,14 @@ from recollect.deletion.rejected_values import (
     value_hash,
     without_rejected,
 )
+from recollect.deletion.storage import tombstone_outbox_write
 from recollect.deletion.tombstone_log import KEYS, keys_tombstone
-from recollect.deletion.tombstones import deleted_key, erased_user_key, tombstone_outbox_write
-from recollect.memories.memory import Memory
 from recollect.ports import Items
-from recollect.summaries.goals import Goal
-from recollect.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    from recollect.memories.memory import Memory
+    from recollect.summaries.goals import Goal
+    from recollect.summaries.summary import Summary
 
 _PAGE = 1000
 _KEY_BYTES = 32
@@ -88,16 +85,16 @@ class Rejections:
             notes=self._part(event, event.notes),
         )
 
-    def shown_memory(self, memory: Memory) -> Memory | None:
+    def shown_memory(self, memory: "Memory") -> "Memory | None":
         """The memory as recall may show it; None where nothing of its content may be shown."""
         content = self.redact(memory.content, memory.persona_id, memory.household_id)
         return None if content is None else replace(memory, content=content)
 
-    def summary(self, summary: Summary) -> Summary:
+    def summary(self, summary: "Summary") -> "Summary":
         """The summary without rejected sentences and goals, over all households of its persona."""
         return summary.said_without(lambda text: self.redact_for(text, summary.persona_id)) if self else summary
 
-    def admits_goal(self, goal: Goal) -> bool:
+    def admits_goal(self, goal: "Goal") -> bool:
         """Whether neither the goal nor a sentence of it is rejected."""
         return not self or self.redact_for(goal.goal, goal.persona_id) == goal.goal
 
@@ -211,28 +208,3 @@ class SuppressionList:
 
 def _owner(tenant: str, event: Event) -> Scope:
     return Scope(tenant, event.user_id, event.persona_id, event.household_id)
-
-
-class TombstoneRefusal:
-    """The lines that an import refuses beside those whose identity is tombstoned: their positions, in one read each."""
-
-    def __init__(self, items: Items) -> None:
-        self._items = items
-
-    def deleted(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those deleted before the table was lost: the slot of a current value then stays empty (P-22)."""
-        ids = {key.key for key in self._items.get(scope.user, [deleted_key(line.event.id) for line in lines])}
-        return {position for position, line in enumerate(lines) if line.event.id in ids}
-
-    def erased(self, scope: Scope, lines: Sequence[RecordLine]) -> AbstractSet[int]:
-        """Those recorded before an erasure of their user, or of their origin's: nothing of them is stored."""
-        users = {scope.user_id, *(line.origin.user_id for line in lines)}
-        keys = {erased_user_key(user_id): user_id for user_id in users}
-        found = self._items.get(of_tenant(scope.tenant), list(keys))
-        bounds = {keys[key]: str(item.value["before"]) for key, item in found.items()}
-        return {
-            position
-            for position, line in enumerate(lines)
-            if line.event.id < bounds.get(scope.user_id, "")
-            or line.origin.event_id < bounds.get(line.origin.user_id, "")
-        }

@@ -36,7 +36,7 @@ from recollect.core.items import (
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
 from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key
-from recollect.deletion.tombstones import QUEUE, deleted_write, tombstone_outbox_key
+from recollect.deletion.storage import QUEUE, deleted_write, tombstone_outbox_key
 from recollect.jobs.job import RemainingSeconds
 from recollect.ports import Items, SnapshotStore, Timeline
 from recollect.search_index.health import PartState

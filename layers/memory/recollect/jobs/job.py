@@ -29,7 +29,6 @@ KINDS = ("summarize", "retain", "reconcile", "snapshot", "restore", "reindex")
 LEASE = timedelta(seconds=60)
 MOST_TRIES = 8
 _FIRST_PAUSE = timedelta(seconds=2)
-_LONGEST_PAUSE = timedelta(minutes=5)
 
 RemainingSeconds: TypeAlias = Callable[[], float]
 
@@ -66,9 +65,8 @@ class JobKind(Protocol):
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """Continues from the state, and returns while `deadline` still has seconds left (30 at most).
 
-        `now` is the requester's clock. After Unavailable, VersionMismatch, Conflict and UpstreamFailed the runner
-        repeats the step with the same state after a pause, at most 8 times in a row; any other error ends the job as
-        failed.
+        `now` is the requester's clock. What is raised is `RunJobs`' to judge: it repeats the step with the same state
+        after a pause, at most 8 times in a row, or ends the job as failed.
         """
 
 
@@ -133,7 +131,7 @@ class Job:
         job = replace(self, errors=_sum(self.errors, {error: 1}), tries=self.tries + 1)
         if not transient or job.tries >= MOST_TRIES:
             return job._ended(JobStatus.FAILED, now)
-        return replace(job.released(), retry_at=now + min(_FIRST_PAUSE * 2**self.tries, _LONGEST_PAUSE))
+        return replace(job.released(), retry_at=now + _FIRST_PAUSE * 2**self.tries)
 
     def _ended(self, status: JobStatus, now: datetime) -> Job:
         return replace(self.released(), status=status, finished_at=now, retry_at=None)

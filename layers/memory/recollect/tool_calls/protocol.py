@@ -3,15 +3,16 @@
 - ABP: `[[ABP_TOOL:Name]]`, a JSON object, `[[END_ABP_TOOL]]` (A-02 to A-11, P-8).
 - VCP: `<<<[TOOL_REQUEST]>>>`, fields `key:「始」value「末」`, `<<<[END_TOOL_REQUEST]>>>` (A-15, P-8).
 
-Tool blocks in recalled text are never executed: what a model only quotes is no call (P-23).
+Tool blocks in recalled text are never executed: what a model only quotes is no call (P-23). A call's parameters are
+checked by the models of `entrypoints/tools` (A-05).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from recollect.core.event import Json
-from recollect.tool_calls.call import Block, Protocol, Statistics, ToolCall, ToolRequests
 from recollect.tool_calls.objects import OBJECT_START, Allowance, Salvaged, read_object, salvage
 
 MOST_WARNINGS = 100
@@ -19,6 +20,58 @@ STRAY_END = "an end marker stands without its beginning"
 _EMPTY_FENCE = re.compile(r"```\w*+\s*+```")
 _BEGINNING = re.compile(r"\[(?=ABP_TOOL:|TOOL_REQUEST\])")
 _SPACE = re.compile(r"\s+")
+
+
+class Protocol(StrEnum):
+    """How a text was understood: as blocks of one of the protocols, or as text alone."""
+
+    ABP = "abp"
+    VCP = "vcp"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One request (A-03 to A-05): `tool` is trimmed and not empty; `repaired`: its JSON was repaired.
+
+    `parameters` and `action` are the model's words, and give no right to anything.
+    """
+
+    tool: str
+    parameters: Mapping[str, Json]
+    action: str | None = None
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of the text, from `start` up to `end`; without a `call` it stays text."""
+
+    start: int
+    end: int
+    call: ToolCall | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How many texts were read as what (A-18). `abp_failed`: there were ABP blocks, and none held a request."""
+
+    abp_ok: int = 0
+    abp_failed: int = 0
+    vcp_fallback: int = 0
+    plain_text: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequests:
+    """The calls of a text in order, and the text around them: all of it where there are no calls."""
+
+    protocol: Protocol
+    calls: tuple[ToolCall, ...]
+    text: str
+    warnings: tuple[str, ...]
+    statistics: Statistics
 
 
 @dataclass(frozen=True, slots=True)

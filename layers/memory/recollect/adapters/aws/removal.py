@@ -30,7 +30,7 @@ from recollect.core.errors import Throttled, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import ItemWrite, checked
 from recollect.core.scope import Scope
-from recollect.deletion.tombstones import ErasedPage, Exempt
+from recollect.deletion.storage import ErasedPage, Exempt
 from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import Removal
 

@@ -24,7 +24,7 @@ from recollect.core.event import Event
 from recollect.core.items import checked
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
-from recollect.deletion.tombstones import ErasedPage, Exempt
+from recollect.deletion.storage import ErasedPage, Exempt
 from recollect.timeline.record import possible_identities
 from recollect.timeline.timeline import Removal
 

@@ -45,7 +45,7 @@ from recollect.entrypoints.tools.registry import (
     result_document,
 )
 from recollect.settings import Principal
-from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ToolCall
 
 NAME = "recollect"
 PATH = "/mcp"

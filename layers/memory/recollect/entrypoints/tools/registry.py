@@ -19,7 +19,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.timeline.ingest import FieldError
-from recollect.tool_calls.call import ToolCall
+from recollect.tool_calls.protocol import ToolCall
 
 if TYPE_CHECKING:
     from recollect.context.turn import ExecutedCall

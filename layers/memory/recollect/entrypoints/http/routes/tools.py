@@ -26,8 +26,7 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.routing import Routes
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, Status, ToolRegistry, ToolResult, result_document
-from recollect.tool_calls.call import Protocol, ToolCall, ToolRequests
-from recollect.tool_calls.protocol import ReadingPolicy, read_tool_calls
+from recollect.tool_calls.protocol import Protocol, ReadingPolicy, ToolCall, ToolRequests, read_tool_calls
 
 TEXT_BYTES = 1024 * 1024
 MOST_CALLS = 50

@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.archive.record_line import RecordLine, RecordOrigin
-from recollect.core.event import Event, EventRef
+from recollect.core.event import Event, EventRef, RecordOrigin
 from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso, iso
 from recollect.timeline.slots import slot_of
@@ -96,14 +95,6 @@ def origin_entry(origin: RecordOrigin, event_id: str) -> ItemWrite:
 
 def origin_key(event_id: str) -> ItemKey:
     return ItemKey(ORIGINS, event_id)
-
-
-def copy_write(line: RecordLine) -> ItemWrite:
-    return copy_entry(line.origin, line.event.user_id, line.event.ref)
-
-
-def origin_write(line: RecordLine) -> ItemWrite:
-    return origin_entry(line.origin, line.event.id)
 
 
 def copied_ref(value: Mapping[str, Any]) -> EventRef:
