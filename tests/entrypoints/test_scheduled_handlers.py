@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -179,7 +180,7 @@ def test_a_job_that_fails_is_counted(forgetful: Memory, capsys: pytest.CaptureFi
         raise InvalidInput("what a user said")
 
     job = start(forgetful, "retain")
-    forgetful.app.archive.retention.step = broken  # type: ignore[method-assign,assignment]
+    forgetful.app.archive.retention = SimpleNamespace(step=broken)  # type: ignore[assignment]
     assert call(jobs_handler(forgetful.app), {"task": "jobs"})["failed"] == 1
     printed = capsys.readouterr().out
     assert metrics_in(printed)["JobsFailed"] == 1.0
