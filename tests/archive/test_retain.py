@@ -7,10 +7,9 @@ import pytest
 
 from embedded.keeping import BEN, DAY, NOW, STRANGER, Keeping
 from embedded.setting import ANNA, NOON, with_parts
-from recollect.archive.segments import user_hash
 from recollect.core.errors import NotFound, Unavailable
 from recollect.core.event import EventType
-from recollect.core.scope import Scope
+from recollect.core.scope import Scope, user_hash
 from recollect.jobs.job import JobStatus
 from recollect.memories.audit import AUDIT, Actor, ActorKind, audit_entry, content_hash
 from recollect.memories.memory import MemoryDraft

@@ -18,13 +18,13 @@ from recollect.context.rendering import (
     goal_line,
     lines_wanted,
     memory_note,
-    one_line,
     render_messages,
     render_prompt,
 )
 from recollect.context.selection import ContextItem, Section, Selected
 from recollect.core.errors import InvalidInput
 from recollect.summaries.goals import CheckIn, CheckInStatus, TrackedGoal
+from recollect.text.phrases import one_line
 from recollect.text.sentences import count_tokens
 from samples.context_items import NOW, item
 

@@ -11,8 +11,8 @@ from crashes.scenario import scenario
 from crashes.store import Stored
 from crashes.world import USER, World
 from embedded.setting import ANNA
-from recollect.archive.segments import user_hash
 from recollect.core.errors import NotFound
+from recollect.core.scope import user_hash
 from recollect.deletion.reject import Rejecting
 from recollect.memories.memory import MemoryDraft
 

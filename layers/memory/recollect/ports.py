@@ -42,6 +42,15 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """Whether an outside thing is ready, and a line about it."""
+
+    ready: bool
+    detail: str
+    pending: int | None = None
+
+
 class Timeline(Protocol):
     """The durable record of events. Reads are consistent unless said otherwise, and reach only the scope's user.
 

@@ -21,7 +21,6 @@ from hashlib import sha256
 from itertools import groupby, takewhile
 from typing import Any
 
-from recollect.archive.segments import user_hash
 from recollect.core.errors import RecollectError, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
@@ -37,7 +36,7 @@ from recollect.core.items import (
     pages,
     write_all,
 )
-from recollect.core.scope import Scope
+from recollect.core.scope import Scope, user_hash
 from recollect.core.time import EARLIEST, from_iso, iso
 from recollect.deletion.forget_events import ForgetEvents
 from recollect.deletion.forget_memories import Order

@@ -28,6 +28,7 @@ from typing import Any
 from recollect.core.errors import StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.items import ItemKey, ItemPath, reading
+from recollect.core.scope import user_hash
 from recollect.core.time import from_iso, iso
 
 SEGMENT_EVENTS = 500
@@ -114,11 +115,6 @@ class SegmentManifest:
 
 def segment_id(number: int) -> str:
     return f"{number:0{_DIGITS}d}"
-
-
-def user_hash(user_id: str) -> str:
-    """The user in the names of objects: 32 hex digits of a hash."""
-    return hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def segment_name(user_id: str, segment: str) -> str:

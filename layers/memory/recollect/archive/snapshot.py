@@ -29,11 +29,11 @@ from typing import Any
 
 from recollect.archive.record_line import RecordLine, line_text
 from recollect.archive.segment_archive import SegmentArchive
-from recollect.archive.segments import json_line, user_hash
+from recollect.archive.segments import json_line
 from recollect.core.errors import InvalidInput, NotFound, StoredDataError, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.items import reading
-from recollect.core.scope import Scope
+from recollect.core.scope import Scope, user_hash
 from recollect.core.time import from_iso, iso
 from recollect.core.vectors import pack_vector, unpack_vector
 from recollect.ports import SnapshotStore

@@ -13,13 +13,13 @@ from recollect.ports import (
     Eraser,
     IdempotencyStore,
     Items,
+    PartState,
     Projections,
     Publisher,
     SearchIndex,
     SnapshotStore,
     Timeline,
 )
-from recollect.search_index.health import PartState
 from recollect.timeline.timeline import TAIL_EVENTS
 
 if TYPE_CHECKING:

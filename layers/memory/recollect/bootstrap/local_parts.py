@@ -25,13 +25,13 @@ from recollect.ports import (
     Eraser,
     IdempotencyStore,
     Items,
+    PartState,
     Projections,
     Publisher,
     SearchIndex,
     SnapshotStore,
     Timeline,
 )
-from recollect.search_index.health import PartState
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import NotReady
-from recollect.ports import Embedder, Model, WebSearch
-from recollect.search_index.health import PartState
+from recollect.ports import Embedder, Model, PartState, WebSearch
 from recollect.settings import Settings
 
 LAYER_MODELS = Path("/opt/recollect-models")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         IdempotencyStore,
         Items,
         Model,
+        PartState,
         Projections,
         Publisher,
         SearchIndex,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         Timeline,
         WebSearch,
     )
-    from recollect.search_index.health import PartState
     from recollect.settings import Settings
 
 Announce: TypeAlias = "Callable[[Scope, Sequence[EventRef]], None]"

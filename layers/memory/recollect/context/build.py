@@ -20,7 +20,6 @@ from recollect.context.rendering import (
     choose_relevant,
     goal_line,
     lines_wanted,
-    one_line,
 )
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
 from recollect.context.sources import ContextQuestion, ContextSources, Gathered
@@ -37,6 +36,7 @@ from recollect.rules.importance import needs_web_search, web_search_keywords
 from recollect.rules.use_cases import GivenRules, settled
 from recollect.summaries.goals import Goal
 from recollect.summaries.summary import Summary
+from recollect.text.phrases import one_line
 
 SECONDS = 2.0
 MOST_RESULTS = 5

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from recollect.context.model_call import Evidence
-from recollect.context.rendering import one_line
 from recollect.core.event import Role
 from recollect.core.time import written_day
 from recollect.retrieval.pooling import RELATED
+from recollect.text.phrases import one_line
 from recollect.text.sentences import count_words, is_question, split_sentences
 from recollect.text.terms import TermStatistics, bm25, inverse_document_frequency, query_terms, terms
 

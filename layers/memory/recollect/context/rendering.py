@@ -19,6 +19,7 @@ from recollect.core.event import ContentType, Role
 from recollect.rules.importance import content_type_of
 from recollect.summaries.goals import TrackedGoal
 from recollect.text.dates import day_of, instant_of, minute_of, time_ago
+from recollect.text.phrases import one_line
 from recollect.text.sentences import count_tokens
 
 WEB_PREFIX = "Here's current web search information relevant to your question:"
@@ -47,7 +48,6 @@ _REMOVED = "[removed]"
 _BEFORE = "(…)"
 """Stands before an assistant's first message: models want conversations that a user begins."""
 
-_LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _OWN_LINES = re.compile(
     r"\W*(?:current user input|here.s current web search information|here.s some relevant context"
     r"|you said \(|i responded \(|(?:system|developer|assistant|user|human)(?: prompt| message)?\s*[:\]>]"
@@ -118,11 +118,6 @@ def web_lines(results: Sequence[str]) -> list[str]:
     """
     lines = [one_line(result).strip() for result in results]
     return [f"- {line}" if _OWN_LINES.match(line) else line for line in lines if line]
-
-
-def one_line(text: str) -> str:
-    """The text with every line break, of any kind, replaced by a space (P-23)."""
-    return _LINE_BREAK.sub(" ", text)
 
 
 class MessageRole(StrEnum):

@@ -1,5 +1,6 @@
-"""Scope: the first argument of every port call."""
+"""Scope: the first argument of every port call; and a user in the names of objects."""
 
+import hashlib
 from dataclasses import dataclass
 
 
@@ -24,3 +25,8 @@ class Scope:
     def user(self) -> "Scope":
         """The same user without persona and household: for keys and statistics."""
         return Scope(self.tenant, self.user_id)
+
+
+def user_hash(user_id: str) -> str:
+    """The user in the names of objects: 32 hex digits of a hash."""
+    return hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]

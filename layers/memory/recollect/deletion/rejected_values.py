@@ -22,6 +22,8 @@ from recollect.text.phrases import CJK_CLASS, folded, is_invisible, may_hide
 
 REJECTIONS = ItemPath("rejections")
 VALUE_KEYS = ItemKey(ItemPath("value_keys"), "ring")
+KEYS = "keys"
+"""The kind of the tombstone that holds a tenant's keys."""
 
 LONGEST_RUN = 40
 """Sentences of the longest value that is looked for inside of other texts."""
@@ -168,6 +170,10 @@ def rejection_in(rejection_id: str, document: Mapping[str, Any]) -> RejectedValu
 def keys_document(keys: Sequence[ValueKey]) -> dict[str, Any]:
     """The stored form of a tenant's keys, newest first."""
     return {"keys": [{"id": key.id, "secret": key.secret.hex()} for key in keys]}
+
+
+def keys_tombstone(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": KEYS, "keys": dict(document)}
 
 
 @reading("a tenant's keys")

@@ -12,6 +12,7 @@ from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT, ALL_PAGES, ItemWrite, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.deletion.rejected_values import (
+    KEYS,
     LONGEST_RUN,
     REJECTIONS,
     VALUE_KEYS,
@@ -20,12 +21,12 @@ from recollect.deletion.rejected_values import (
     fingerprint_of,
     keys_document,
     keys_in,
+    keys_tombstone,
     rejection_in,
     value_hash,
     without_rejected,
 )
 from recollect.deletion.storage import tombstone_outbox_write
-from recollect.deletion.tombstone_log import KEYS, keys_tombstone
 from recollect.ports import Items
 
 if TYPE_CHECKING:

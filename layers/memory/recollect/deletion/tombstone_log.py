@@ -35,17 +35,25 @@ from recollect.core.items import (
 )
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.deletion.rejected_values import VALUE_KEYS, hash_key, keys_document, keys_in, rejection_in, rejection_key
+from recollect.deletion.rejected_values import (
+    KEYS,
+    VALUE_KEYS,
+    hash_key,
+    keys_document,
+    keys_in,
+    keys_tombstone,
+    rejection_in,
+    rejection_key,
+)
 from recollect.deletion.storage import QUEUE, deleted_write, tombstone_outbox_key
 from recollect.jobs.job import RemainingSeconds
-from recollect.ports import Items, SnapshotStore, Timeline
-from recollect.search_index.health import PartState
+from recollect.ports import Items, PartState, SnapshotStore, Timeline
 
 DEPLOYMENT = ""
 """The owner of objects that belong to no tenant; no tenant's name is empty."""
 
 MARKER = ItemKey(ItemPath("tombstone_marker"), "last")
-EVENTS, REJECTION, LIFTED, ERASURE, KEYS = "events", "rejection", "lifted", "erasure", "keys"
+EVENTS, REJECTION, LIFTED, ERASURE = "events", "rejection", "lifted", "erasure"
 _IDS_IN_ONE = 5_000
 _TRIES = 50
 _PAGE = 100
@@ -217,10 +225,6 @@ def lifted_tombstone(rejection_id: str, fingerprint: str) -> dict[str, Any]:
 
 def erasure_tombstone(scope: Scope, erasure_id: str) -> dict[str, Any]:
     return {"kind": ERASURE, "user_id": scope.user_id, "id": erasure_id}
-
-
-def keys_tombstone(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {"kind": KEYS, "keys": dict(document)}
 
 
 def _whose(scope: Scope) -> dict[str, str]:

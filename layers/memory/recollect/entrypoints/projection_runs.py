@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from recollect.adapters.aws.stream import event_of_record
+from recollect.adapters.aws.keys import event_of_record
 from recollect.core.errors import RecollectError, StoredDataError
 from recollect.core.ids import id_milliseconds
 from recollect.projection.project import ProjectionReport

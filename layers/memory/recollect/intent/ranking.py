@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Self
 
-from recollect.context.rendering import one_line
 from recollect.intent.analysis import QueryAnalysis
 from recollect.intent.scoring import (
     NEVER,
@@ -28,6 +27,7 @@ from recollect.intent.scoring import (
     space_reach,
 )
 from recollect.rules.groups import IntentRules
+from recollect.text.phrases import one_line
 from recollect.text.sentences import count_tokens
 from recollect.text.terms import is_stop_word, query_words
 

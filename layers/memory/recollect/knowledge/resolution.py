@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from recollect.context.rendering import one_line
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import id_fault
 from recollect.knowledge.entries import (
@@ -24,7 +23,7 @@ from recollect.knowledge.entries import (
     checked_value,
     held_in,
 )
-from recollect.text.phrases import PhraseTree, Token, fold, is_word_character, phrase_tokens, tokens_of
+from recollect.text.phrases import PhraseTree, Token, fold, is_word_character, one_line, phrase_tokens, tokens_of
 from recollect.text.terms import ENGLISH_STOP_WORDS
 
 Span: TypeAlias = tuple[int, int]

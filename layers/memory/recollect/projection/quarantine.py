@@ -15,9 +15,8 @@ from recollect.core.event import EventRef
 from recollect.core.ids import accepted_ms
 from recollect.core.items import DueItem, ItemWrite, pages
 from recollect.core.scope import Scope
-from recollect.ports import Items, Projections
+from recollect.ports import Items, PartState, Projections
 from recollect.projection.attempt import Failure
-from recollect.search_index.health import PartState
 from recollect.timeline.failed_projections import (
     FAILED,
     NEVER,

@@ -16,7 +16,7 @@ from recollect.core.ids import IdSource
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, cosine
-from recollect.ports import Publisher, SearchIndex, Timeline
+from recollect.ports import PartState, Publisher, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import NominationRequest
 from recollect.rules.groups import Rules
@@ -33,15 +33,6 @@ _USERS = 5
 _ALIKE = 0.99
 _NEAREST = 5
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PartState:
-    """Whether a part is ready, and a line about it."""
-
-    ready: bool
-    detail: str
-    pending: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,9 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from recollect.archive.segments import user_hash
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Event, EventRef, Role
-from recollect.core.scope import Scope
+from recollect.core.scope import Scope, user_hash
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, pack_vector, unpack_vector
 from recollect.retrieval.filters import metadata_facets

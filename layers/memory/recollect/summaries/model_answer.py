@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, NoReturn, TypeVar
 
 from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
-from recollect.context.rendering import GOALS_HEADING, SUMMARY_HEADING, Fence, Message, MessageRole, one_line
+from recollect.context.rendering import GOALS_HEADING, SUMMARY_HEADING, Fence, Message, MessageRole
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Event
 from recollect.core.time import parse_instant
@@ -28,6 +28,7 @@ from recollect.summaries.goals import (
     TrackedGoal,
 )
 from recollect.summaries.summary import SummarySentence
+from recollect.text.phrases import one_line
 from recollect.text.sentences import count_words
 
 T = TypeVar("T")

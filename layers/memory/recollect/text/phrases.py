@@ -19,6 +19,7 @@ CJK_CLASS = (
 """For a regular-expression class: Han, kana, Hangul, Yi, their punctuation and the full-width forms."""
 
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNSPACED = re.compile(f"[{CJK_CLASS}{_SOUTH_EAST_ASIAN}]")
 
 # By lower case. No two letters of one script lead to the same letter, so that two words of that script stay two.
@@ -53,6 +54,11 @@ _INVISIBLE = re.compile(
 _ASCII = {code: None for code in (*range(0x20), 0x7F) if not chr(code).isspace()} | {ord("`"): "'"}
 _BLANKS = "\u2800"  # a pattern of Braille without a dot
 _DOT_ABOVE = "\u0307"
+
+
+def one_line(text: str) -> str:
+    """The text with every line break, of any kind, replaced by a space (P-23)."""
+    return _LINE_BREAK.sub(" ", text)
 
 
 def is_word_character(character: str) -> bool:

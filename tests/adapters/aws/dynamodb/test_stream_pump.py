@@ -14,8 +14,9 @@ from adapters.aws.dynamodb.scripted import a_client_error
 from conftest import Engines
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import Backoff
+from recollect.adapters.aws.keys import event_of_record
 from recollect.adapters.aws.projections import DynamoDBProjections
-from recollect.adapters.aws.stream import EVENT_FILTER, PumpPolicy, StreamPump, event_of_record
+from recollect.adapters.aws.stream import EVENT_FILTER, PumpPolicy, StreamPump
 from recollect.adapters.aws.table import ItemAccess, Table
 from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.adapters.concurrency import Threads

@@ -26,8 +26,9 @@ import base64
 import hashlib
 import json
 import struct
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from recollect.core.errors import InvalidInput, StoredDataError
 from recollect.core.event import EventRef
@@ -35,6 +36,7 @@ from recollect.core.items import ItemKey, ItemPath
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, sortable
 from recollect.retrieval.filters import TimeWindow
+from recollect.timeline.timeline import PendingEvent
 
 PENDING_SHARDS = 32
 BUS_SHARDS = 8
@@ -330,3 +332,10 @@ def _hash(*ids: str) -> str:
 
 def _shard(text: str, shards: int) -> int:
     return hashlib.sha256(text.encode()).digest()[0] % shards
+
+
+def event_of_record(record: Mapping[str, Any]) -> PendingEvent | None:
+    """The event of a stream record, with its user; None for a record of another kind of item."""
+    key = record["dynamodb"]["Keys"]
+    ref = event_of(key["sk"]["S"])
+    return PendingEvent(user_of(key["pk"]["S"]), ref) if ref else None

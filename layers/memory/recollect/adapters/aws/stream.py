@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import Backoff, StreamsClient, ignored, translated
+from recollect.adapters.aws.keys import event_of_record
 from recollect.core.errors import Unavailable
-from recollect.timeline.timeline import PendingEvent
 
 Record = dict[str, Any]
 Handler = Callable[[dict[str, Any]], Mapping[str, Any] | None]
@@ -28,13 +27,6 @@ PATIENT = Backoff(tries=10, base_seconds=0.1, cap_seconds=5.0)  # 20 s in all
 _SERVICE = "DynamoDB Streams"
 _LOST_PLACE = ("ExpiredIteratorException", "TrimmedDataAccessException")
 _LOG = logging.getLogger(__name__)
-
-
-def event_of_record(record: Mapping[str, Any]) -> PendingEvent | None:
-    """The event of a stream record, with its user; None for a record of another kind of item."""
-    key = record["dynamodb"]["Keys"]
-    ref = keys.event_of(key["sk"]["S"])
-    return PendingEvent(keys.user_of(key["pk"]["S"]), ref) if ref else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from recollect.entrypoints.cli.console import (
     write_json,
     write_line,
 )
-from recollect.search_index.health import PartState
+from recollect.ports import PartState
 from recollect.search_index.state import OTHER_GENERATION
 from recollect.settings import Settings
 

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import sys
+from importlib.util import find_spec
 from urllib.parse import parse_qsl
 
 from recollect.app import App
@@ -13,12 +14,12 @@ from recollect.entrypoints.http.dispatch import Dispatcher, key_credentials
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of
-from recollect.entrypoints.mcp.local import beside
 from recollect.settings import Settings
 
 _BESIDE_THE_MODEL_SECONDS = 5.0
 _KEEP_ALIVE_SECONDS = 5
 _LAST_REQUESTS_SECONDS = 5
+_MCP_PATH = "/mcp"
 
 
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None:
@@ -36,7 +37,7 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     check_host(app.settings, host)
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
-    return Gate(beside(build_routes(app, log), app, log), log, own_names)
+    return Gate(_beside_mcp(build_routes(app, log), app, log), log, own_names)
 
 
 def build_routes(app: App, log: AccessLog) -> Application:
@@ -50,6 +51,38 @@ def build_routes(app: App, log: AccessLog) -> Application:
         await send_answer(answer, send)
 
     return application
+
+
+def _beside_mcp(routes: Application, app: App, log: AccessLog) -> Application:
+    """The routes, and MCP at its path where the package for it is installed."""
+    if find_spec("mcp") is None:
+        return routes
+    endpoint = _LazyMcpEndpoint(app, log)
+
+    async def application(scope: Message, receive: Receive, send: Send) -> None:
+        await (endpoint if scope["path"] == _MCP_PATH else routes)(scope, receive, send)
+
+    return application
+
+
+class _LazyMcpEndpoint:
+    """Made with the first request to it: importing `mcp` takes longer than all the rest of a start."""
+
+    def __init__(self, app: App, log: AccessLog) -> None:
+        self._app = app
+        self._log = log
+        self._endpoint: Application | None = None
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if self._endpoint is None:
+            self._endpoint = await asyncio.to_thread(self._make)
+        await self._endpoint(scope, receive, send)
+
+    def _make(self) -> Application:
+        from recollect.entrypoints.mcp.server import McpEndpoint
+
+        settings = self._app.settings
+        return McpEndpoint(self._app, key_credentials(settings), self._log, settings.mcp_user)
 
 
 def call_in(scope: Message, body: bytes, remaining_seconds: float) -> Call:

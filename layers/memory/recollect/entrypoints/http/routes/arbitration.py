@@ -19,13 +19,13 @@ from recollect.arbitration.merging import MergeOptions, merge
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Source
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.domain_documents import (
+from recollect.entrypoints.http.headers import REPLAYED, Answer, Attempt, idempotent
+from recollect.entrypoints.http.merge_rule_documents import (
     arbitration_options_schema,
     checked_arbitration_options,
     checked_merge_options,
     merge_options_schema,
 )
-from recollect.entrypoints.http.headers import REPLAYED, Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     LONGEST_VECTOR,

@@ -12,13 +12,13 @@ from recollect.arbitration.merge_rules import MOST_RULES, MergeRuleRegistry
 from recollect.core.errors import InvalidInput
 from recollect.core.items import of_tenant
 from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor
-from recollect.entrypoints.http.domain_documents import (
+from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
+from recollect.entrypoints.http.merge_rule_documents import (
     checked_merge_rule,
     checked_merge_rules,
     merge_rule_schema,
     merge_rules_schema,
 )
-from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     LARGEST_WHOLE,

@@ -3,10 +3,10 @@
 from typing import Annotated, Any
 
 from recollect.app import App
-from recollect.entrypoints.http.domain_documents import checked_rules, rules_schema
 from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import AnswerModel, DocumentModel, Fault, Free, Maybe, Read, Shows, Some, Time
 from recollect.entrypoints.http.routing import Routes
+from recollect.entrypoints.http.rule_documents import checked_rules, rules_schema
 from recollect.rules.groups import document_of
 from recollect.rules.use_cases import TenantRules
 

@@ -1,55 +1,25 @@
-"""Rules, options and merge rules as bodies: the domain reads them, and its dataclasses are their schemas."""
+"""Merge rules and options of arbitration as bodies: `arbitration` reads them, and its dataclasses are their schemas."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from recollect.arbitration.merge_rules import GROUPS, ID_CONDITIONS, MOST_IDS, PRIORITY, read_document, without_nulls
 from recollect.arbitration.merging import MergeOptions
 from recollect.core.ids import LONGEST_ID
-from recollect.entrypoints.http.models import Schema, refuse_all
-from recollect.rules.groups import CATEGORIES, RetentionRule, Rules
-from recollect.rules.reading import MOST_POLICIES, kind_of, read_rules
-from recollect.rules.values import (
-    LONGEST_NAME_BYTES,
-    LONGEST_TEXT_BYTES,
-    MOST_TEXTS,
-    Choice,
-    Choices,
-    Flag,
-    Kind,
-    Number,
-    Place,
-    RuleFault,
-    Table,
-    is_object,
-    option_name,
-    option_names,
-    read_options,
-)
+from recollect.entrypoints.http.models import Schema
+from recollect.entrypoints.http.rule_documents import kind_schema, object_schema, refuse_faults
+from recollect.rules.values import Flag, Number, Place, is_object, option_name, option_names, read_options
 
-_DEFAULTS = Rules()
 _SHOWN_FAULTS = 20
 _ID: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_ID}
-
-
-def checked_rules(value: Any) -> Any:
-    """A tenant's rules as they were sent. Raises for every path that is wrong."""
-    _refuse(read_rules(value, _DEFAULTS).faults)
-    return value
-
-
-def rules_schema() -> Schema:
-    """The JSON schema of a tenant's rules."""
-    groups = {one.name: getattr(_DEFAULTS, one.name) for one in fields(Rules) if one.init}
-    return _object({name: _group_schema(name, group) for name, group in groups.items()})
 
 
 def checked_merge_rule(value: Any) -> Any:
     """A merge rule, or changes of one, as it was sent; what it inherits is checked later."""
     place = Place()
     read_document(value, place)
-    _refuse(place.faults[:_SHOWN_FAULTS])
+    refuse_faults(place.faults[:_SHOWN_FAULTS])
     return value
 
 
@@ -58,9 +28,9 @@ def checked_merge_rules(value: Any, most: int) -> list[tuple[Any, Any]]:
     place = Place()
     if not isinstance(value, list) or len(value) > most:
         place.refuse(f"must be a list of at most {most} rules")
-        _refuse(place.faults)
+        refuse_faults(place.faults)
     found = [_named(one, place.inside(position)) for position, one in enumerate(value)]
-    _refuse(place.faults[:_SHOWN_FAULTS])
+    refuse_faults(place.faults[:_SHOWN_FAULTS])
     return found
 
 
@@ -68,14 +38,14 @@ def merge_rules_schema(most: int) -> Schema:
     """The JSON schema of the rules of an import."""
     properties = {"name": _ID, **merge_rule_schema()["properties"]}
     properties |= {"version": {"type": "integer"}, "resolved": {"type": "object"}}
-    return {"type": "array", "items": {**_object(properties), "required": ["name"]}, "maxItems": most}
+    return {"type": "array", "items": {**object_schema(properties), "required": ["name"]}, "maxItems": most}
 
 
 def checked_merge_options(value: Any) -> dict[str, Any]:
     """The options of a merge."""
     place, given = Place(), without_nulls(value)
     read_options(given, MergeOptions(), place)
-    _refuse(place.faults[:_SHOWN_FAULTS])
+    refuse_faults(place.faults[:_SHOWN_FAULTS])
     return dict(given)
 
 
@@ -88,20 +58,20 @@ def checked_arbitration_options(value: Any) -> dict[str, Any]:
     """The options of an arbitration in groups, each given by its own name, or in the group that a merge rule has."""
     place = Place()
     grouped = _grouped(without_nulls(value), place) if is_object(value, place) else {}
-    _refuse(place.faults[:_SHOWN_FAULTS])
+    refuse_faults(place.faults[:_SHOWN_FAULTS])
     return grouped
 
 
 def arbitration_options_schema() -> Schema:
     """The JSON schema of the options of an arbitration."""
     flat = {name: one for group in GROUPS.values() for name, one in options_schema(group)["properties"].items()}
-    return _object({**flat, **{name: options_schema(group) for name, group in GROUPS.items()}})
+    return object_schema({**flat, **{name: options_schema(group) for name, group in GROUPS.items()}})
 
 
 def options_schema(group: Any) -> Schema:
     """The JSON schema of a group of options."""
     default = group()
-    return _object({option_name(one): _option_schema(one, getattr(default, one.name)) for one in fields(group)})
+    return object_schema({option_name(one): _option_schema(one, getattr(default, one.name)) for one in fields(group)})
 
 
 def merge_rule_schema(*, nullable: bool = False) -> Schema:
@@ -113,51 +83,7 @@ def merge_rule_schema(*, nullable: bool = False) -> Schema:
         "conditions": _conditions_schema(),
         **{name: options_schema(group) for name, group in GROUPS.items()},
     }
-    return _object({name: _or_null(one) for name, one in properties.items()} if nullable else properties)
-
-
-def kind_schema(kind: Kind) -> Schema:
-    """The JSON schema of a kind of value."""
-    match kind:
-        case Flag():
-            return {"type": "boolean"}
-        case Number():
-            return _number_schema(kind)
-        case Choice():
-            return {"type": "string", "enum": list(kind.names)}
-        case Choices():
-            items = {"type": "string", "enum": list(kind.names)}
-            return {"type": ["array", "null"] if kind.optional else "array", "items": items}
-        case Table():
-            names: Schema = (
-                {"enum": list(kind.names)} if kind.names else {"minLength": 1, "maxLength": LONGEST_NAME_BYTES}
-            )
-            return {"type": "object", "propertyNames": names, "additionalProperties": kind_schema(kind.values)}
-        case _:
-            text: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT_BYTES}
-            return {"type": "array", "items": text, "maxItems": MOST_TEXTS}
-
-
-def _number_schema(kind: Number) -> Schema:
-    sort = "integer" if kind.whole else "number"
-    least = {"exclusiveMinimum" if kind.above else "minimum": kind.minimum}
-    return {"type": [sort, "null"] if kind.optional else sort, **least, "maximum": kind.maximum}
-
-
-def _group_schema(name: str, group: Any) -> Schema:
-    if is_dataclass(group):
-        return _rules_schema(type(group))
-    if name == "tags":
-        return kind_schema(CATEGORIES)
-    return {"type": "array", "items": _rules_schema(RetentionRule), "maxItems": MOST_POLICIES}
-
-
-def _rules_schema(group: Any) -> Schema:
-    described = {
-        one.name: {**kind_schema(kind_of(one)), "description": one.metadata["meaning"]} for one in fields(group)
-    }
-    needed = [one.name for one in fields(group) if one.default is MISSING and one.default_factory is MISSING]
-    return {**_object(described), "required": needed} if needed else _object(described)
+    return object_schema({name: _or_null(one) for name, one in properties.items()} if nullable else properties)
 
 
 def _named(value: Any, place: Place) -> tuple[Any, Any]:
@@ -195,20 +121,12 @@ def _option_schema(one: Any, default: Any) -> Schema:
 def _conditions_schema() -> Schema:
     several: Schema = {"type": "array", "items": _ID, "minItems": 1, "maxItems": MOST_IDS}
     bound = kind_schema(Number(0, 1))
-    between = {**_object({"min": bound, "max": bound}), "minProperties": 1}
+    between = {**object_schema({"min": bound, "max": bound}), "minProperties": 1}
     return {
-        **_object({**{name: {"anyOf": [_ID, several]} for name in ID_CONDITIONS}, "importanceRange": between}),
+        **object_schema({**{name: {"anyOf": [_ID, several]} for name in ID_CONDITIONS}, "importanceRange": between}),
         "description": "All must hold for the candidate; of a list one; a range includes its ends.",
     }
 
 
-def _object(properties: Mapping[str, Any]) -> Schema:
-    return {"type": "object", "properties": dict(properties), "additionalProperties": False}
-
-
 def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _refuse(faults: Iterable[RuleFault]) -> None:
-    refuse_all((fault.path, fault.message) for fault in faults)
