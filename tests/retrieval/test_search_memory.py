@@ -114,6 +114,18 @@ def test_places_of_what_was_dropped_are_filled_from_below(memory: Memory) -> Non
     assert len(memory.found("dog 1 2 3 4 5 6 7 8 9 10 11", wanted=10)) == 10
 
 
+@pytest.mark.parametrize("stale", [1, 4, 5, 12, 39])
+def test_however_much_of_an_index_is_stale_nothing_deleted_is_shown(memory: Memory, stale: int) -> None:
+    """Nor where the rounds of reading back end before the first record that may be shown."""
+    memory.add(*("dog " * (40 - n) + str(n) for n in range(40)))
+    memory.project()
+    best_first = [r.event.id for r in memory.search("dog", wanted=40).results]
+    timeline, hidden = memory.app.parts.timeline, set(best_first[:stale])
+    real = timeline.read
+    timeline.read = lambda scope, refs: {i: e for i, e in real(scope, refs).items() if i not in hidden}  # type: ignore[method-assign]
+    assert not {r.event.id for r in memory.search("dog", wanted=1).results} & hidden
+
+
 @pytest.mark.spec("P-19")
 @pytest.mark.parametrize("newer_first", [False, True], ids=["newer", "late"])
 def test_readers_apply_the_slot_rule_to_what_is_not_yet_projected(
