@@ -94,13 +94,12 @@ def test_a_version_never_comes_twice(memory: Memory) -> None:
     assert put(memory, "mine", {}) > first
 
 
-def racing(memory: Memory, before: Callable[[], object]) -> MergeRuleStore:
-    """Rules that are overtaken once, just before the first write."""
-    meanwhile = iter([before])
+def racing(memory: Memory, before: Callable[[], object], writes: int = 0) -> MergeRuleStore:
+    """Rules that are overtaken once, just before the first write, or after so many."""
+    meanwhile = iter([*[lambda: None] * writes, before])
 
     def write(real: Any, *given: Any) -> Any:
-        for work in meanwhile:
-            work()
+        next(meanwhile, lambda: None)()
         return real(*given)
 
     items: Any = Instead(memory.app.parts.items, write=write)
@@ -145,6 +144,15 @@ def test_all_events_of_a_large_import_are_published(memory: Memory) -> None:
     registry = kept(memory).load("acme", MANY, memory.now)
     assert registry.version == 61
     assert told(memory) == [("rule:registered", name) for name, _ in MANY]
+
+
+@pytest.mark.parametrize("writes", [0, 1])
+def test_an_import_that_another_change_overtakes_is_made_once(memory: Memory, writes: int) -> None:
+    """Overtaken after its rules were written, it is not made again: the other change has put its events out."""
+    racing(memory, lambda: put(memory, "other", {}), writes).load("acme", MANY, memory.now)
+    assert kept(memory).registry("acme").version == 62
+    memory.app.outbox.drain(memory.now)
+    assert sorted(name for _, name in told(memory)) == sorted(["other", *(name for name, _ in MANY)])
 
 
 @pytest.mark.parametrize("writes", [0, 1, 2])
