@@ -46,7 +46,10 @@ NOT_IN_THE_CLOUD = {
 
 
 def test_the_functions_get_the_settings_that_apply() -> None:
-    given = {name for each in FUNCTIONS for name in environment(each)} - {"POWERTOOLS_SERVICE_NAME", "PYDANTIC_DISABLE_PLUGINS"}
+    given = {name for each in FUNCTIONS for name in environment(each)} - {
+        "POWERTOOLS_SERVICE_NAME",
+        "PYDANTIC_DISABLE_PLUGINS",
+    }
     assert given == {name for name, _, _ in variables()} - set(NOT_IN_THE_CLOUD)
     assert "TEST_CLOCK" not in (ROOT / "template.yaml").read_text("utf-8")
 
