@@ -1,0 +1,81 @@
+"""`python -m infra.tools.judge train|evaluate`: needs PyTorch (`pip install torch`), which nothing else does.
+
+    train    --out DIR [--held w3,w6,c,f] [--epochs 3]     writes DIR/judge.pt; run again, it goes on
+    evaluate --out DIR [--held w3,w6,c,f]                  prints how good it is on what was held out
+
+Both take the pinned wheel of the embedder (`--wheel`), its built folder (`--model`), and `shared/data` (`--data`).
+"""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from infra.tools.judge.examples import relation_pairs, talks
+from infra.tools.judge.nearest import Nearest
+from infra.tools.judge.sampling import Sampling, sampled
+from recollect.adapters.embedders.unigram import read_unigram
+
+ROOT = Path(__file__).parents[3]
+TALKS = Path(__file__).with_name("talks")
+
+
+def main() -> None:
+    """Run one sub-command."""
+    given = _parser().parse_args()
+    nearest = Nearest(given.model, given.out.parent / "vectors.npz")
+    {"train": _train, "evaluate": _evaluate}[given.command](given, nearest)
+    nearest.save()
+
+
+def _train(given: argparse.Namespace, nearest: Nearest) -> None:
+    from infra.tools.judge.encoder import started
+    from infra.tools.judge.training import Course, train
+
+    sampling = Sampling(
+        data=given.data, cases=ROOT / "tests/contradictions", talks=TALKS, held=_held(given), seed=given.seed
+    )
+    examples = sampled(sampling, nearest)
+    nearest.save()
+    print(len(examples), "pairs:", dict(Counter(one.group.split("-")[0] for one in examples)), flush=True)
+    course = Course(epochs=given.epochs, seed=given.seed)
+    train(started(given.wheel), examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
+
+
+def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
+    import torch
+
+    from infra.tools.judge.encoder import started
+    from infra.tools.judge.evaluate import changed, natural_lines, pair_lines, scores_of, talk_lines
+
+    tokenizer, model = read_unigram(given.model / "unigram.bin", 512), started(given.wheel)
+    model.load_state_dict(torch.load(given.out / "judge.pt"))
+    held = _held(given)
+    pairs = [one for one in relation_pairs(given.data / "relation-pairs") if one.group in held]
+    if pairs:
+        print("\n".join(pair_lines(pairs, changed(model, tokenizer, pairs))))
+    own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
+    print("\n".join(talk_lines(own, [scores_of(model, tokenizer, talk, nearest) for talk in own])))
+    natural = list(talks(given.data / "natural-dev"))
+    scores = [scores_of(model, tokenizer, talk, nearest) for talk in natural]
+    print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))
+
+
+def _held(given: argparse.Namespace) -> frozenset[str]:
+    return frozenset(filter(None, given.held.split(",")))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m infra.tools.judge")
+    parser.add_argument("command", choices=["train", "evaluate"])
+    for name in ("out", "wheel", "model"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
+    parser.add_argument("--held", default="", help="writers and talks that are left out, with commas between them")
+    parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shown", type=float, default=0.7, help="from which score on a decision is printed")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

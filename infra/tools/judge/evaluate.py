@@ -1,0 +1,87 @@
+"""How good a trained judge is: on pairs of writers that it has not learnt from, and in whole conversations."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from infra.tools.judge.encoder import PairEncoder
+from infra.tools.judge.examples import Example, Talk, stale_turns
+from infra.tools.judge.nearest import Nearest
+from infra.tools.judge.pieces import encode
+from infra.tools.judge.sampling import candidate_pairs
+from infra.tools.judge.training import probabilities
+from recollect.adapters.embedders.unigram import Unigram
+from recollect.core.vectors import FloatArray
+
+CANDIDATES = 8
+THRESHOLDS = (0.3, 0.5, 0.7, 0.8, 0.9)
+Scores = Mapping[tuple[int, int], float]
+
+
+def changed(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> FloatArray:
+    """The probability of each that the newer changes the older."""
+    found: FloatArray = 1 - probabilities(model, [encode(tokenizer, one) for one in examples])[:, 0]
+    return found
+
+
+def scores_of(model: PairEncoder, tokenizer: Unigram, talk: Talk, nearest: Nearest) -> Scores:
+    """That of each pair that a service would ask about, by the places of newer and older."""
+    pairs = candidate_pairs(talk, nearest, CANDIDATES)
+    found = changed(model, tokenizer, [talk.example(*pair) for pair in pairs])
+    return dict(zip(pairs, found.tolist(), strict=True))
+
+
+def pair_lines(examples: Sequence[Example], scores: FloatArray) -> Iterator[str]:
+    """Changes missed and standing statements hidden, in English and in other languages; then what is wrong by kind."""
+    labels = np.array([one.label > 0 for one in examples])
+    english = np.array([one.lang == "en" for one in examples])
+    for name, chosen in (("English", english), ("other languages", ~english)):
+        if chosen.any():
+            yield f"{name}: {int(chosen.sum())} pairs, {int((chosen & labels).sum())} changes"
+            yield from (f"  {at}: {_missed(scores, labels, chosen, at)}" for at in THRESHOLDS)
+    for name in ("lang", "kind"):
+        yield _wrong_by(examples, scores, name)
+
+
+def talk_lines(talks: Sequence[Talk], scores: Sequence[Scores]) -> Iterator[str]:
+    """Of labelled conversations: how many decisions are right, how many of the stale turns are caught."""
+    stale = sum(len({old for _, old in talk.changes if talk.turns[old][0] == "user"}) for talk in talks)
+    for threshold in THRESHOLDS:
+        made = [(talk, pair) for talk, own in zip(talks, scores, strict=True) for pair in _above(own, threshold)]
+        right = sum(pair in talk.changes for talk, pair in made)
+        caught = len({(talk.id, pair[1]) for talk, pair in made if pair in talk.changes})
+        yield f"{threshold}: {right} right of {len(made)} decisions, {caught} caught of {stale} stale turns"
+
+
+def natural_lines(folder: Path, talks: Sequence[Talk], scores: Sequence[Scores], shown: float) -> Iterator[str]:
+    """Of natural-dev: what its questions call stale that is caught; then each decision, to be read."""
+    stale = {talk.id: stale_turns(folder / f"{talk.id}.json") for talk in talks}
+    total = sum(map(len, stale.values()))
+    for threshold in THRESHOLDS:
+        made = [(talk.id, pair) for talk, own in zip(talks, scores, strict=True) for pair in _above(own, threshold)]
+        caught = len({(name, pair[1]) for name, pair in made if pair[1] in stale[name]})
+        yield f"{threshold}: {len(made)} decisions, {caught} caught of {total} stale turns"
+    for talk, own in zip(talks, scores, strict=True):
+        for new, old in sorted(_above(own, shown)):
+            mark = "stale" if old in stale[talk.id] else "-"
+            yield f"{talk.id} {own[new, old]:.2f} {mark} | {talk.turns[old][1]} | {talk.turns[new][1]}"
+
+
+def _above(scores: Scores, threshold: float) -> list[tuple[int, int]]:
+    return [pair for pair, score in scores.items() if score >= threshold]
+
+
+def _missed(scores: FloatArray, labels: NDArray[np.bool_], chosen: NDArray[np.bool_], threshold: float) -> str:
+    missed = np.mean(scores[chosen & labels] < threshold)
+    return f"missed {missed:.3f}, hidden {np.mean(scores[chosen & ~labels] >= threshold):.3f}"
+
+
+def _wrong_by(examples: Sequence[Example], scores: FloatArray, name: str) -> str:
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for one, score in zip(examples, scores.tolist(), strict=True):
+        groups[getattr(one, name)].append((score >= 0.7) != (one.label > 0))
+    told = (f"{key} {np.mean(wrong):.2f} of {len(wrong)}" for key, wrong in sorted(groups.items()))
+    return f"wrong at 0.7 by {name}: " + ", ".join(told)

@@ -1,0 +1,112 @@
+"""What the judge learns from: pairs of a newer message and an older one, with what the newer does to the older.
+
+Pairs that were written side by side (`relation-pairs`, the project's own cases), and pairs of conversations whose
+changes are labelled (`talks`). A group is one writer's items: a fold never splits one.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+LABELS: Final = {"none": 0, "replaces": 1, "ends": 2, "part": 3}
+_CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
+"""By shape; a bounded change is left out, since a date reader decides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A pair. `before_new`, `before_old`: the assistant's turn just before either side, empty where there is none."""
+
+    group: str
+    lang: str
+    new: str
+    old: str
+    label: int
+    kind: str
+    before_new: str = ""
+    before_old: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation: its turns as (role, text), and by (newer place, older place) the labels of `changes`."""
+
+    id: str
+    group: str
+    lang: str
+    turns: tuple[tuple[str, str], ...]
+    changes: dict[tuple[int, int], int]
+    near: frozenset[tuple[int, int]]
+
+    @property
+    def users(self) -> list[int]:
+        """The places of the user's turns."""
+        return [place for place, (role, _) in enumerate(self.turns) if role == "user"]
+
+    def example(self, new: int, old: int) -> Example:
+        """The pair of two turns; a pair that is no change stands."""
+        kind = "near" if (new, old) in self.near else "talk"
+        texts, before = (self.turns[new][1], self.turns[old][1]), (self._before(new), self._before(old))
+        return Example(self.group, self.lang, *texts, self.changes.get((new, old), 0), kind, *before)
+
+    def _before(self, place: int) -> str:
+        return self.turns[place - 1][1] if place and self.turns[place - 1][0] != "user" else ""
+
+
+def relation_pairs(folder: Path) -> Iterator[Example]:
+    """The pairs of `shared/data/relation-pairs`."""
+    for path in sorted(folder.glob("w*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            item = json.loads(line)
+            for pair in item["pairs"]:
+                yield Example(path.stem, item["lang"], pair["new"], item["old"], LABELS[pair["relation"]], pair["kind"])
+
+
+def cases(folder: Path) -> Iterator[Example]:
+    """The project's own in `tests/contradictions`: short, English, easier."""
+    for row in _read(folder / "cases.json"):
+        twin, old = row["twin"], row["earlier"]["text"]
+        if row["shape"] in _CASES:
+            yield Example("cases", "en", row["later"]["text"], old, _CASES[row["shape"]], row["shape"])
+            yield Example("cases", "en", twin["later"]["text"], twin.get("earlier", row["earlier"])["text"], 0, "twin")
+    for writer, shape, _, _, old, new, near_kind, near in _read(folder / "acceptance.json"):
+        if shape in _CASES:
+            yield Example(f"cases-{writer}", "en", new, old, _CASES[shape], shape)
+        yield Example(f"cases-{writer}", "en", near, old, 0, near_kind)
+    for _, old, _, kind, text in _read(folder / "near_misses.json"):
+        yield Example("near", "en", text, old, 0, kind)
+
+
+def talks(folder: Path) -> Iterator[Talk]:
+    """The conversations of a folder; those of natural-dev have no `changes`."""
+    for path in sorted(folder.glob("*.json")):
+        raw = _read(path)
+        place = {turn["id"]: number for number, turn in enumerate(raw["turns"])}
+        changes = {
+            (place[change["by"]], place[of["id"]]): LABELS[of["relation"]]
+            for change in raw.get("changes", ())
+            for of in change["of"]
+        }
+        near = frozenset((place[one["by"]], place[one["of"]]) for one in raw.get("near", ()))
+        turns = tuple((turn["role"], turn["text"]) for turn in raw["turns"])
+        yield Talk(raw["id"], raw.get("writer", raw["id"]), raw["lang"], turns, changes, near)
+
+
+def stale_turns(path: Path) -> dict[int, set[int]]:
+    """By each user's turn that a question calls stale: the later turns that a question names as evidence beside it."""
+    raw = _read(path)
+    place = {turn["id"]: number for number, turn in enumerate(raw["turns"])}
+    found: dict[int, set[int]] = {}
+    for question in raw["questions"]:
+        for stale in (place[one] for one in question["stale"]):
+            if raw["turns"][stale]["role"] == "user":
+                later = {place[one] for one in question["evidence"] if place[one] > stale}
+                found.setdefault(stale, set()).update(later)
+    return found
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))

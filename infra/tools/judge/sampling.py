@@ -1,0 +1,102 @@
+"""The pairs of one training run. Negatives decide: most are what a service meets, pairs that mean nothing."""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.tools.judge.examples import Example, Talk, cases, relation_pairs, talks
+from infra.tools.judge.nearest import Nearest
+
+_CROSSED_AMONG, _CROSSED_FROM = 60, 15
+_WRITTEN_BY_A_MODEL = ("assistant", "bot", "model")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Which pairs, and how many of each sort.
+
+    `held`: groups and talks that are left out. `candidates`: the nearest older turns of each message of a talk. Shares
+    are of the project's own cases, of the messages of conversations without labels, of the changes that are crossed.
+    """
+
+    data: Path
+    cases: Path
+    talks: Path
+    held: frozenset[str] = frozenset()
+    candidates: int = 6
+    cases_share: float = 0.5
+    unlabelled_share: float = 0.12
+    crossed_share: float = 0.6
+    seed: int = 1
+
+
+def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
+    """All pairs of a run, the same for the same seed."""
+    rng = random.Random(sampling.seed)
+    written = [one for one in relation_pairs(sampling.data / "relation-pairs") if one.group not in sampling.held]
+    found = [*written, *(one for one in cases(sampling.cases) if rng.random() < sampling.cases_share)]
+    found += crossed(written, nearest, rng, sampling.crossed_share)
+    for name in ("locomo-dev", "madial-zh-dev"):
+        found += unlabelled(sampling.data / name, nearest, rng, sampling.unlabelled_share)
+    for talk in talks(sampling.talks):
+        if not sampling.held & {talk.group, talk.id}:
+            found += of_talk(talk, nearest, sampling.candidates)
+    return found
+
+
+def of_talk(talk: Talk, nearest: Nearest, most: int) -> list[Example]:
+    """Each message of the user against the nearest older ones, and all labelled pairs of the user's own turns."""
+    users, labelled = set(talk.users), {*talk.changes, *talk.near}
+    pairs = {pair for pair in labelled if set(pair) <= users} | set(candidate_pairs(talk, nearest, most))
+    return [talk.example(new, old) for new, old in sorted(pairs)]
+
+
+def candidate_pairs(talk: Talk, nearest: Nearest, most: int) -> list[tuple[int, int]]:
+    """(newer, older) places of the pairs that a service would ask about."""
+    found = []
+    for new in talk.users:
+        older = [place for place in talk.users if place < new]
+        near = nearest.of(talk.turns[new][1], [talk.turns[place][1] for place in older], most)
+        found += [(new, older[at]) for at in sorted(near)]
+    return found
+
+
+def unlabelled(folder: Path, nearest: Nearest, rng: random.Random, share: float) -> list[Example]:
+    """Pairs of conversations without labels: nearly all stand, so that each weighs half."""
+    lang = "zh" if "zh" in folder.name else "en"
+    found = []
+    for texts in _said(folder / "turns.jsonl"):
+        for new in range(8, len(texts)):
+            near = nearest.of(texts[new], texts[:new], 4) if rng.random() < share else []
+            pairs = ((texts[new], texts[old]) for old in near)
+            found += [Example(folder.name, lang, *pair, 0, "unlabelled", weight=0.5) for pair in pairs]
+    return found
+
+
+def _said(path: Path) -> Iterator[list[str]]:
+    """The texts of each speaker who is a person."""
+    by: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["speaker"] not in _WRITTEN_BY_A_MODEL:
+            by[row["conversation"], row["speaker"]].append(row["text"])
+    yield from by.values()
+
+
+def crossed(examples: Sequence[Example], nearest: Nearest, rng: random.Random, share: float) -> list[Example]:
+    """A change against a similar statement of another item in its language.
+
+    Not against the most similar ones: those may be of the same matter, and then the change does change them.
+    """
+    olds = {lang: sorted({one.old for one in examples if one.lang == lang}) for lang in {one.lang for one in examples}}
+    found = []
+    for one in examples:
+        others = olds[one.lang]
+        if one.label and len(others) > _CROSSED_AMONG and rng.random() < share:
+            other = others[rng.choice(nearest.of(one.new, others, _CROSSED_AMONG)[_CROSSED_FROM:])]
+            if other != one.old:
+                found.append(Example(one.group, one.lang, one.new, other, 0, "crossed", weight=0.7))
+    return found

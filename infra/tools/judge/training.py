@@ -1,0 +1,144 @@
+"""The training loop: reproducible from a seed, and going on from a checkpoint where one lies."""
+
+import math
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from infra.tools.judge.encoder import PairEncoder
+from infra.tools.judge.examples import Example
+from infra.tools.judge.pieces import Encoded, batch_of, encode
+from recollect.adapters.embedders.unigram import Unigram
+from recollect.core.vectors import FloatArray
+
+_SMOOTHING = 0.05
+_CHANGED_SHARE = 0.7
+_CHUNK = 40
+_TOLD_EVERY, _SAVED_EVERY = 100, 250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """AdamW with a warm-up and a cosine; what is new learns `head_times` as fast."""
+
+    epochs: float = 3.0
+    batch: int = 32
+    rate: float = 8e-5
+    head_times: float = 8.0
+    warm: float = 0.06
+    seed: int = 1
+
+    def share(self, step: int, steps: int) -> float:
+        """The share of the rate at a step."""
+        warm = max(1.0, self.warm * steps)
+        if step < warm:
+            return step / warm
+        return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - warm) / max(1.0, steps - warm))))
+
+
+def train(model: PairEncoder, examples: Sequence[Example], tokenizer: Unigram, course: Course, out: Path) -> None:
+    """Writes `judge.pt` into `out`, and on the way a checkpoint."""
+    rows = [encode(tokenizer, one) for one in examples]
+    labels = torch.tensor([one.label for one in examples])
+    weights = torch.tensor([one.weight for one in examples])
+    optimizer = _optimizer(model, course)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    steps = round(course.epochs * math.ceil(len(rows) / course.batch))
+    checkpoint = out / "checkpoint.pt"
+    out.mkdir(parents=True, exist_ok=True)
+    first = _resume(checkpoint, model, optimizer)
+    torch.manual_seed(course.seed + first)
+    losses, began = [], time.monotonic()
+    for step, chosen in enumerate(_batches(rows, course), start=1):
+        if step > steps:
+            break
+        if step <= first:
+            continue
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate * course.share(step, steps)
+        losses.append(_step(model, optimizer, [rows[at] for at in chosen], labels[chosen], weights[chosen]))
+        if step % _TOLD_EVERY == 0:
+            each = (time.monotonic() - began) / (step - first)
+            print(f"step {step} of {steps}: loss {np.mean(losses[-_TOLD_EVERY:]):.4f}, {each:.2f} s each", flush=True)
+        if step % _SAVED_EVERY == 0:
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, checkpoint)
+    torch.save(model.state_dict(), out / "judge.pt")
+    checkpoint.unlink(missing_ok=True)
+
+
+@torch.no_grad()
+def probabilities(model: PairEncoder, rows: Sequence[Encoded], size: int = 64) -> FloatArray:
+    """(rows, 4): stands, replaced, ended, partly changed."""
+    model.eval()
+    order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
+    found = np.zeros((len(rows), 4), np.float32)
+    for at in range(0, len(order), size):
+        chosen = order[at : at + size]
+        found[chosen] = torch.softmax(_logits(model, [rows[place] for place in chosen]), 1).numpy()
+    return found
+
+
+def _logits(model: PairEncoder, rows: Sequence[Encoded]) -> Tensor:
+    ids, segments = (torch.from_numpy(one) for one in batch_of(rows))
+    with torch.autocast("cpu", torch.bfloat16):
+        logits: Tensor = model(ids, segments)
+    return logits
+
+
+def _step(
+    model: PairEncoder, optimizer: torch.optim.Optimizer, rows: Sequence[Encoded], labels: Tensor, weights: Tensor
+) -> float:
+    model.train()
+    loss = _loss(_logits(model, rows), labels, weights)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return float(loss.detach())
+
+
+def _loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    """Most of it on changed or not, the rest on the class."""
+    changed = torch.logsumexp(logits[:, 1:], 1) - logits[:, 0]
+    target = (labels > 0).float() * (1 - 2 * _SMOOTHING) + _SMOOTHING
+    binary = functional.binary_cross_entropy_with_logits(changed, target, reduction="none")
+    classes = functional.cross_entropy(logits, labels, reduction="none", label_smoothing=_SMOOTHING)
+    return ((_CHANGED_SHARE * binary + (1 - _CHANGED_SHARE) * classes) * weights).sum() / weights.sum()
+
+
+def _optimizer(model: PairEncoder, course: Course) -> torch.optim.Optimizer:
+    new = model.new_parameters()
+    known = {id(one) for one in new}
+    old = [one for one in model.parameters() if id(one) not in known]
+    groups = [{"params": old, "lr": course.rate}, {"params": new, "lr": course.rate * course.head_times}]
+    return torch.optim.AdamW(groups, weight_decay=0.01)
+
+
+def _resume(checkpoint: Path, model: PairEncoder, optimizer: torch.optim.Optimizer) -> int:
+    if not checkpoint.exists():
+        return 0
+    saved = torch.load(checkpoint)
+    model.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    return int(saved["step"])
+
+
+def _batches(rows: Sequence[Encoded], course: Course) -> Iterator[list[int]]:
+    """Rows of like length together, in random order, for ever."""
+    rng = random.Random(course.seed)
+    while True:
+        order = list(range(len(rows)))
+        rng.shuffle(order)
+        found = []
+        for at in range(0, len(order), course.batch * _CHUNK):
+            chunk = sorted(order[at : at + course.batch * _CHUNK], key=lambda one: len(rows[one].ids))
+            found += [chunk[start : start + course.batch] for start in range(0, len(chunk), course.batch)]
+        rng.shuffle(found)
+        yield from found
