@@ -101,7 +101,7 @@ def a_line(number: int) -> Mapping[str, Any]:
         "session_time": f"20{10 + day // 336:02d}-{1 + day // 28 % 12:02d}-{1 + day % 28:02d}T09:00:00",
         "turn_id": f"D{day}:{number}",
         "speaker": ("Ines", "Jonas")[number % 2],
-        "text": f"remark{number} about topic{number % 7}",
+        "text": f"remark{number} about topic{number % 7}?",  # a question: nothing of it is to be settled
     }
 
 

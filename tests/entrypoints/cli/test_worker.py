@@ -128,7 +128,7 @@ def test_it_logs_counts(app: App, caplog: pytest.LogCaptureFixture) -> None:
 
 def test_it_stops_after_the_page_under_way(app: App) -> None:
     for _ in range(10):
-        say(app, *(f"turn {n}" for n in range(100)))
+        say(app, *(f"turn {n}?" for n in range(100)))
     begun, go = threading.Event(), threading.Event()
 
     def before(_call: int) -> None:
@@ -161,7 +161,7 @@ def test_a_drain_tells_what_failed_by_its_own_fault(app: App) -> None:
 
 def test_a_drain_ends_with_nothing_pending_and_tells_its_progress(app: App) -> None:
     for _ in range(3):
-        say(app, *(f"turn {n}" for n in range(PAGE)))
+        say(app, *(f"turn {n}?" for n in range(PAGE)))
     told: list[int] = []
     drained = drain(app, told.append)
     assert (drained.projected, not drained.failures, sum(told)) == (3 * PAGE, True, 3 * PAGE)
