@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-WORKERS ?= 2
+# Some tests wait for processes and engines: three workers fill two cores.
+WORKERS ?= 3
 
 .PHONY: help install demo test check docs engines engines-stop build bench crashes clean
 
