@@ -119,7 +119,7 @@ class Told:
         self.arrive(*sorted(last))
 
     def versions(self) -> dict[str, int]:
-        found = ReadMemories(self.memory.app.parts.items).kept(self.scope, self.ids.values())
+        found = ReadMemories(self.memory.app.parts.items).stored(self.scope, self.ids.values())
         return {record_id: kept.memory.version for record_id, kept in found.items()}
 
     def outcome(self) -> list[object]:
@@ -128,13 +128,13 @@ class Told:
         Of several that take one thing back the one that arrived first is named: that is another one in each order.
         """
         places = {event_id: place for place, event_id in self.ids.items()}
-        found = ReadMemories(self.memory.app.parts.items).kept(self.scope, self.ids.values())
+        found = ReadMemories(self.memory.app.parts.items).stored(self.scope, self.ids.values())
         return [self._stands(found.get(self.ids[place]), places) for place in sorted(self.ids)]
 
-    def _stands(self, kept: StoredMemory | None, places: dict[str, int]) -> object:
-        if kept is None:
+    def _stands(self, stored: StoredMemory | None, places: dict[str, int]) -> object:
+        if stored is None:
             return None
-        one = kept.memory
+        one = stored.memory
         lapses = [(places[x.by], x.start, x.end, x.since, x.until) for x in one.lapses]
         by = None if one.superseded_by is None else places[one.superseded_by]
         by = None if one.status is MemoryStatus.RETRACTED else by

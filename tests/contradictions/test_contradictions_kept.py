@@ -44,7 +44,7 @@ def story(memory: Memory) -> Memory:
 
 
 def kept(memory: Memory) -> dict[str, Remembered]:
-    found = ReadMemories(memory.app.parts.items).kept(ANNA, memory.ids)
+    found = ReadMemories(memory.app.parts.items).stored(ANNA, memory.ids)
     return {record_id: one.memory for record_id, one in found.items()}
 
 

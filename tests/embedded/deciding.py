@@ -54,7 +54,7 @@ def saved(memory: Memory, content: str) -> str:
 
 def kept(memory: Memory, memory_id: str, scope: Scope = ANNA) -> StoredMemory:
     """A memory as it is kept, whatever became of it."""
-    return ReadMemories(memory.app.parts.items).kept(scope, [memory_id])[memory_id]
+    return ReadMemories(memory.app.parts.items).stored(scope, [memory_id])[memory_id]
 
 
 def now(memory: Memory, memory_id: str, scope: Scope = ANNA) -> Remembered:

@@ -28,7 +28,7 @@ def kept(memory: Memory, content: str, days: float = 0, **more: Any) -> Kept:
 def change(memory: Memory, memory_id: str, **changes: Any) -> Kept:
     """Writes the memory's next version now, as settlement does."""
     parts = memory.app.parts
-    found = ReadMemories(parts.items).kept(ANNA, [memory_id])[memory_id]
+    found = ReadMemories(parts.items).stored(ANNA, [memory_id])[memory_id]
     after = replace(found.memory, **changes, version=found.memory.version + 1)
     writes = changed_writes(found.item, found.memory, after, Due(TO_PROJECT, memory.now))
     parts.items.write(ANNA.user, writes, memory.now)

@@ -52,7 +52,7 @@ def lived(memory: Memory) -> Memory:
         memory.add(EventDraft(content=text, importance=importance, key=key, timestamp=NOON.replace(day=1 + day % 28)))
         if day % 7 == 6 and day < 30:
             memory.project()
-    read = ReadMemories(memory.app.parts.items).kept(ANNA, memory.ids)
+    read = ReadMemories(memory.app.parts.items).stored(ANNA, memory.ids)
     edited, removed = list({kept.memory.id for kept in read.values() if kept.memory.key is None})[:2]
     patch(memory, edited, content="Anna moved to Oslo")
     memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=removed)
@@ -101,10 +101,10 @@ def test_what_is_told_is_not_asked_again(memory: Memory, count: int) -> None:
     read = ReadMemories(items)
     newest = read.newest(ANNA, count)
     assert newest.since == ("" if count == 1000 else min(newest.items))
-    known = read.kept(ANNA, memory.ids, newest)
+    known = read.stored(ANNA, memory.ids, newest)
     asked = [one for call in items.calls for one in call]
     assert not [one for one in asked if newest.tells(one)]
-    assert known == read.kept(ANNA, memory.ids)
+    assert known == read.stored(ANNA, memory.ids)
     assert not NewestMemories().tells(memory.ids[0])
 
 

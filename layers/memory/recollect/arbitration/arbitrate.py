@@ -164,10 +164,10 @@ class ApplyArbitration:
         """Loser and winner; a merge is into the candidate."""
         loser_id = verdict.loser.id if verdict.loser is not None else existing.id
         winner_id = candidate.id if loser_id == existing.id else existing.id
-        kept = self._read.kept(scope, [loser_id, winner_id])
-        if loser_id not in kept or winner_id not in kept:
+        stored = self._read.stored(scope, [loser_id, winner_id])
+        if loser_id not in stored or winner_id not in stored:
             raise NotFound("no such memory")
-        return kept[loser_id], kept[winner_id]
+        return stored[loser_id], stored[winner_id]
 
 
 def _decision(loser: Memory, winner: Memory, verdict: Verdict, rule: str, now: datetime) -> Decision:
@@ -232,8 +232,8 @@ class ProposeConflicts:
         if not hits:
             return {}
         events = readable_events(self._timeline, scope, [hit.ref for hit in hits.values()])
-        kept = self._read.kept(scope, events)
-        alike = (one for i, e in events.items() if (one := kept.get(i)) and _comparable(event, memory, e, one.memory))
+        stored = self._read.stored(scope, events)
+        alike = (one for i, e in events.items() if (one := stored.get(i)) and _comparable(event, memory, e, one.memory))
         return {one.memory.id: statement_of(one.memory, hits[one.memory.id].vector) for one in alike}
 
     def _known(self, scope: Scope, one: str, other: str) -> bool:
@@ -327,7 +327,7 @@ class ArbitrateAndStore:
     def _stored(self, scope: Scope, statement: Statement, applying: Applying, place: int) -> str:
         """The id of the statement's memory, saved now where it is none."""
         owner = Scope(scope.tenant, statement.user_id, statement.persona_id)
-        if statement.id in self._read.kept(owner, [statement.id]):
+        if statement.id in self._read.stored(owner, [statement.id]):
             return statement.id
         seed = IdSeed(applying.seed.tick + place, applying.seed.tail)
         draft = _draft(statement)
@@ -347,8 +347,8 @@ class ArbitrateAndStore:
         if event is None:
             return []
         hits = {hit.ref.id: hit for hit in self._find.similar(scope, event, vector, applying.now)}
-        kept = self._read.kept(scope, hits)
-        active = {k.memory.id: k.memory for k in kept.values() if k.memory.status is MemoryStatus.ACTIVE}
+        stored = self._read.stored(scope, hits)
+        active = {k.memory.id: k.memory for k in stored.values() if k.memory.status is MemoryStatus.ACTIVE}
         keyed = event.key is not None
         open_to = [memory for memory in active.values() if memory.id != own and not (keyed and memory.key)]
         return [statement_of(m, hits[m.id].vector if m.id in hits else None) for m in open_to]

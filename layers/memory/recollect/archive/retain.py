@@ -267,16 +267,16 @@ class Retain:
         """Prunes one user's expired events, and enters the others again at their new expiry."""
         items = self._items.get(owner, keys)
         events = self._timeline.read(owner, [expiring_ref(item) for item in items.values()])
-        kept = ReadMemories(self._items).kept(owner, events)
-        gone = {one.id: one for event in events.values() for one in self._over(owner, event, kept.get(event.id), run)}
+        stored = ReadMemories(self._items).stored(owner, events)
+        gone = {one.id: one for event in events.values() for one in self._over(owner, event, stored.get(event.id), run)}
         run.counts[EXPIRED] += self._prune.prune(owner, list(gone.values()), run.order(EXPIRED))
         left = {event_id: event for event_id, event in events.items() if event_id not in gone}
-        writes = [_noted(item, left.get(item.key.key), kept.get(item.key.key)) for item in items.values()]
+        writes = [_noted(item, left.get(item.key.key), stored.get(item.key.key)) for item in items.values()]
         write_all(self._items.write, owner, writes, run.now)
 
-    def _over(self, owner: Scope, event: Event, kept: StoredMemory | None, run: _Run) -> list[Event]:
+    def _over(self, owner: Scope, event: Event, stored: StoredMemory | None, run: _Run) -> list[Event]:
         """The event, where expired; all events of the memory that it carries, where that has expired."""
-        own = kept.memory if kept is not None and kept.memory.id == event.id else None
+        own = stored.memory if stored is not None and stored.memory.id == event.id else None
         if own is not None and own.expired(run.now):
             others = [self._timeline.find(owner, one) for one in own.source_event_ids if one != event.id]
             return [*(one for one in others if one is not None), event]
@@ -325,22 +325,22 @@ class Retain:
     def _due(self, run: _Run, scope: Scope, events: Sequence[Event]) -> list[tuple[Event, Verdict]]:
         """An event counts as important as its memory where somebody raised that."""
         maybe = [event for event in events if verdict(run.rules, event, 0.0, run.now) is not None]
-        kept = ReadMemories(self._items).kept(scope, [event.id for event in maybe]) if maybe else {}
-        judged = ((e, verdict(run.rules, e, _importance(e, kept.get(e.id)), run.now)) for e in maybe)
+        stored = ReadMemories(self._items).stored(scope, [event.id for event in maybe]) if maybe else {}
+        judged = ((e, verdict(run.rules, e, _importance(e, stored.get(e.id)), run.now)) for e in maybe)
         return [(event, found) for event, found in judged if found is not None]
 
 
-def _importance(event: Event, kept: StoredMemory | None) -> float:
-    if kept is None or kept.memory.status is not MemoryStatus.ACTIVE:
+def _importance(event: Event, stored: StoredMemory | None) -> float:
+    if stored is None or stored.memory.status is not MemoryStatus.ACTIVE:
         return event.importance
-    return max(event.importance, kept.memory.importance)
+    return max(event.importance, stored.memory.importance)
 
 
-def _noted(item: Item, event: Event | None, kept: StoredMemory | None) -> ItemWrite:
+def _noted(item: Item, event: Event | None, stored: StoredMemory | None) -> ItemWrite:
     """The new queue entry of an event that has not expired after all: it, or its memory, may do so later."""
     if event is None:
         return ItemWrite(item.key, None)
-    own = kept.memory.expires_at if kept is not None and kept.memory.id == event.id else None
+    own = stored.memory.expires_at if stored is not None and stored.memory.id == event.id else None
     times = [moment for moment in (event.expires_at, own) if moment is not None]
     return expiring_write(event.ref, min(times), None) if times else ItemWrite(item.key, None)
 

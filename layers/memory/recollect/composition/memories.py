@@ -84,7 +84,7 @@ class MemoryUseCases(UseCases):
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
-        stored = ReadMemories(self._parts.items).kept(scope, [event.id]).get(event.id)
+        stored = ReadMemories(self._parts.items).stored(scope, [event.id]).get(event.id)
         if stored is None and not event.is_carrier and not event.is_private:
             stored = self.promotion.promote(scope, [event], now, "cue").memories.get(event.id)
         return stored

@@ -49,9 +49,9 @@ def pending_of(projections: Projections, scope: Scope, limit: int = 100) -> list
     return [marker for page in walk for marker in page.markers if marker.scope.user == scope.user]
 
 
-def erased(eraser: Eraser, scope: Scope, kept: Exempt = Exempt(), limit: int = 10) -> Counter[str]:  # noqa: B008 - frozen
+def erased(eraser: Eraser, scope: Scope, exempt: Exempt = Exempt(), limit: int = 10) -> Counter[str]:  # noqa: B008 - frozen
     """Erases to the end; what was deleted, by part."""
-    walk = pages(lambda after: eraser.erase(scope, kept, limit, after))
+    walk = pages(lambda after: eraser.erase(scope, exempt, limit, after))
     return sum((Counter(page.counts) for page in walk), Counter())
 
 

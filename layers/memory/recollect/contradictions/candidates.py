@@ -366,7 +366,7 @@ class CurrentRecords:
     def read(self, scope: Scope, ids: Iterable[str], now: datetime) -> dict[str, CurrentRecord]:
         """Those of the records that count now and that the scope admits, by the ids asked for."""
         asked = list(dict.fromkeys(ids))
-        stored = self._read.kept(scope, asked) if asked else {}
+        stored = self._read.stored(scope, asked) if asked else {}
         events = self._events(scope, asked, stored)
         rejections = self._gate.load(scope) if events else None
         found: dict[str, CurrentRecord] = {}

@@ -114,7 +114,7 @@ class DecisionWriter:
         """The memory without what was decided by records that were taken back meanwhile: they ended nothing."""
         by = dict.fromkeys([memory.superseded_by, *(lapse.by for lapse in memory.lapses)])
         winners = [one for one in by if one not in (None, memory.id)]
-        stored = self._read.kept(scope, [one for one in winners if one]) if winners else {}
+        stored = self._read.stored(scope, [one for one in winners if one]) if winners else {}
         retracted = [one for one, own in stored.items() if own.memory.status is MemoryStatus.RETRACTED]
         keys = [decision_key(pair_id(one, memory.id)) for one in retracted]
         return self._withdrawn(Deciding(scope, now), self._items.get(scope.user, keys).values() if keys else ())
@@ -133,7 +133,7 @@ class DecisionWriter:
         def attempt() -> StoredMemory | None:
             key = decision_key(decision.id)
             item = self._items.get(by.scope.user, [key]).get(key)
-            stored = self._read.kept(by.scope, [decision.loser]).get(decision.loser)
+            stored = self._read.stored(by.scope, [decision.loser]).get(decision.loser)
             if item is None or stored is None or decision_in(item.value).status is not DecisionStatus.APPLIED:
                 return None
             after, writes = self.without_decision(by, item, stored, DecisionStatus.WITHDRAWN)
@@ -169,7 +169,7 @@ class DecisionWriter:
 
     def _rejected(self, scope: Scope, memory_id: str) -> bool:
         rejections = self._gate.load(scope)
-        stored = self._read.kept(scope, [memory_id]).get(memory_id) if rejections else None
+        stored = self._read.stored(scope, [memory_id]).get(memory_id) if rejections else None
         return stored is not None and rejections.shown_memory(stored.memory) is None
 
     def _won_by(self, scope: Scope, winner: str) -> list[Item]:

@@ -214,7 +214,7 @@ class UnmergeMemories:
         """The memory that this one was merged into, and what that was merged into. Nothing is read for most."""
         found: list[StoredMemory] = []
         while memory.status is MemoryStatus.MERGED and memory.superseded_by and len(found) < MOST_STEPS:
-            stored = self._read.kept(scope, [memory.superseded_by]).get(memory.superseded_by)
+            stored = self._read.stored(scope, [memory.superseded_by]).get(memory.superseded_by)
             if stored is None or stored.memory.origin is not Origin.MERGED:
                 break
             found.append(stored)

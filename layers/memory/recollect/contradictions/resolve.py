@@ -104,7 +104,7 @@ class ResolveConflict:
         """What a try that was cut short left to follow, follows."""
         loser = conflict.older if conflict.winner == conflict.newer else conflict.newer
         key = decision_key(pair_id(conflict.winner or "", loser))
-        stored = self._read.kept(scope.user, [loser]).get(loser)
+        stored = self._read.stored(scope.user, [loser]).get(loser)
         if stored is not None:
             self._changes.reproject(scope.user, [stored.memory], [stored.memory], now)
         return Resolved(conflict, key.key if self._items.get(scope.user, [key]) else None)
@@ -203,7 +203,7 @@ class RestoreValue:
         event = self._timeline.find(scope, record_id)
         slot = slot_of(event) if event is not None else None
         newest = next(iter(self._timeline.of_slot(scope, slot)), None) if slot is not None else None
-        stored = self._read.kept(scope, [newest.id]).get(newest.id) if newest is not None else None
+        stored = self._read.stored(scope, [newest.id]).get(newest.id) if newest is not None else None
         return stored.memory.id if stored is not None else None
 
     def _newest(self, scope: Scope, event: Event) -> datetime:
@@ -307,7 +307,7 @@ class RevertDecision:
     def _reversal(self, scope: Scope, item: Item, decision: Decision, order: RevertOrder) -> _Reversal:
         if decision.status is not DecisionStatus.APPLIED:
             raise Conflict("the decision does not hold any more")
-        stored = self._read.kept(scope, [decision.loser]).get(decision.loser)
+        stored = self._read.stored(scope, [decision.loser]).get(decision.loser)
         event = self._timeline.read(scope, [stored.memory.ref]).get(stored.memory.id) if stored is not None else None
         if stored is None or event is None or stored.memory.id != decision.loser:
             raise Conflict("the memory is gone")
@@ -337,7 +337,7 @@ class RevertDecision:
     def _split(self, by: Deciding, reversal: _Reversal, after: Memory, writes: list[ItemWrite]) -> None:
         """The memory that took the other one's part gets its own words back."""
         scope = by.scope
-        merged = self._read.kept(scope, [reversal.decision.winner]).get(reversal.decision.winner)
+        merged = self._read.stored(scope, [reversal.decision.winner]).get(reversal.decision.winner)
         if merged is None or merged.memory.origin is not Origin.MERGED:
             also: list[ItemWrite] = []
             changed, lost = [after], []

@@ -215,7 +215,7 @@ class SettleContradictions:
             return None
         found = self._find.find(replace(batch, events=fresh), profiles)
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
-        read = self._read.kept(scope, others) if others else {}
+        read = self._read.stored(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
         return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of)
 

@@ -116,15 +116,15 @@ class ForgetMemories:
         """The event was a duplicate statement of a memory: that memory no longer names it."""
         drop = ItemWrite(stub.key, None, stub.version)
         target = str(stub.value[SAME_AS])
-        kept = self._read.kept(scope, [target]).get(target)
-        if kept is None or event_id not in kept.memory.source_event_ids:
+        stored = self._read.stored(scope, [target]).get(target)
+        if stored is None or event_id not in stored.memory.source_event_ids:
             return (drop,)
-        mergers = self._unmerge.mergers(scope, kept.memory)
-        _check_versions([kept.memory, *(one.memory for one in mergers)], accepts)
+        mergers = self._unmerge.mergers(scope, stored.memory)
+        _check_versions([stored.memory, *(one.memory for one in mergers)], accepts)
         unmerged = self._unmerge.dropped(event_id, mergers, now)
-        sources = tuple(one for one in kept.memory.source_event_ids if one != event_id)
-        after = replace(kept.memory, source_event_ids=sources, version=kept.memory.version + 1)
-        return (*changed_writes(kept.item, kept.memory, after), drop, *unmerged)
+        sources = tuple(one for one in stored.memory.source_event_ids if one != event_id)
+        after = replace(stored.memory, source_event_ids=sources, version=stored.memory.version + 1)
+        return (*changed_writes(stored.item, stored.memory, after), drop, *unmerged)
 
     def _others(self, scope: Scope, memory: Memory) -> list[_Source]:
         """The other events of a memory that still exist, oldest first, without those it was merged of."""

@@ -120,7 +120,7 @@ class PromoteMemories:
 
         Those in `read` are not read again, since each write names their versions.
         """
-        unread = self._read.kept(scope, [event.id for event in events if event.id not in read])
+        unread = self._read.stored(scope, [event.id for event in events if event.id not in read])
         report = PromotionReport(unread | {i: stored for i, stored in read.items() if stored is not None})
         fresh = [e for e in events if e.id not in report.memories and _is_promotable(e, now)]
         routing = self._gate(scope, fresh, rules, now) if fresh else None
@@ -145,7 +145,7 @@ class PromoteMemories:
             try:
                 made = self._promote_once(wanted)
             except VersionMismatch:
-                found = self._read.kept(wanted.scope, [event_id])
+                found = self._read.stored(wanted.scope, [event_id])
                 if event_id in found:
                     return found
                 continue
@@ -163,7 +163,7 @@ class PromoteMemories:
         """The active memory without a key and with the same words, if it was made from another event (A-21)."""
         if record is None or wanted.event.key is not None or record.value["id"] == wanted.event.id:
             return None
-        stored = self._read.kept(wanted.scope, [str(record.value["id"])]).get(str(record.value["id"]))
+        stored = self._read.stored(wanted.scope, [str(record.value["id"])]).get(str(record.value["id"]))
         return stored if stored is not None and _can_join(wanted.event, stored.memory, wanted.now) else None
 
     def _create(self, wanted: _Promotion, record: Item | None) -> StoredMemory:
@@ -210,7 +210,7 @@ class PromoteMemories:
                 writes = [*changed_writes(stored.item, stored.memory, after), *decided]
                 return _stored(after, self._items.write(scope.user, writes, now))
             except VersionMismatch:
-                stored = self._read.kept(scope, [event.id])[event.id]
+                stored = self._read.stored(scope, [event.id])[event.id]
         raise Conflict("a memory changes all the time")
 
     def _decision_writes(self, scope: Scope, memory: Memory, now: datetime) -> list[ItemWrite]:
@@ -380,11 +380,11 @@ class MemoryStep:
 
     def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, StoredMemory]:
         """The memories of the events that have one."""
-        return self._read.kept(scope, [event.id for event in events])
+        return self._read.stored(scope, [event.id for event in events])
 
     def changed(self, scope: Scope, known: KnownMemories) -> set[str]:
         """The ids of those whose memory has another version now than in `known`."""
-        current = self._read.kept(scope, known)
+        current = self._read.stored(scope, known)
         return {i for i, before in known.items() if _version(current.get(i)) != _version(before)}
 
     def shown(self, scope: Scope, stored: Sequence[StoredMemory], now: datetime) -> None:

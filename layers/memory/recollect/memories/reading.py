@@ -64,7 +64,7 @@ class ReadMemories:
 
     def read(self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None) -> dict[str, Memory]:
         """The memory of each record that has one, by the record's id; ids that `newest` covers are not read again."""
-        return {record_id: stored.memory for record_id, stored in self.kept(scope, record_ids, newest).items()}
+        return {record_id: stored.memory for record_id, stored in self.stored(scope, record_ids, newest).items()}
 
     def newest(self, scope: Scope, limit: int) -> NewestMemories:
         """The items of the `limit` highest ids, recorded last; all, where there are no more."""
@@ -72,7 +72,7 @@ class ReadMemories:
         lowest = page.items[-1].key.key if page.more is not None else ""
         return NewestMemories({item.key.key: item for item in page.items}, lowest)
 
-    def kept(
+    def stored(
         self, scope: Scope, record_ids: Iterable[str], newest: NewestMemories | None = None
     ) -> dict[str, StoredMemory]:
         """The same with their items, for conditional writes; several records may have one memory."""
@@ -182,7 +182,7 @@ class ListMemories:
         """At most `limit`; a page may have fewer, even none, before the end."""
         rejections = self._gate.load(scope)
         if query.source_event_id is not None:
-            found = self._read.kept(scope, [query.source_event_id]).values()
+            found = self._read.stored(scope, [query.source_event_id]).values()
             there = self._shown(scope, [one.memory for one in found], query, now)
             return MemoryPage(_without(rejections, there), None)
         shown: list[Memory] = []

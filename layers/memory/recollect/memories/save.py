@@ -232,7 +232,7 @@ class SaveMemories:
         self._items.write(scope.user, [audit_write(entry)], now)
 
     def _find(self, scope: Scope, memory_id: str, now: datetime) -> StoredMemory:
-        stored = self._read.kept(scope, [memory_id]).get(memory_id)
+        stored = self._read.stored(scope, [memory_id]).get(memory_id)
         if stored is None or not scope.admits(stored.memory.persona_id, stored.memory.household_id):
             raise NotFound("no such memory")
         event = self._timeline.read(scope, [stored.memory.ref]).get(stored.memory.id)

@@ -88,17 +88,17 @@ class Rederive:
     def _remade(self, scope: Scope, events: Sequence[Event], now: datetime) -> int:
         """Makes memories in their first version of their events again; answers how many there are."""
         by_id = {event.id: event for event in events}
-        kept = {i: one for i, one in ReadMemories(self._items).kept(scope, by_id).items() if _is_derived(i, one)}
-        for event_id, one in kept.items():
+        stored = {i: one for i, one in ReadMemories(self._items).stored(scope, by_id).items() if _is_derived(i, one)}
+        for event_id, one in stored.items():
             fresh = _of_event(one.memory, by_id[event_id])
             if fresh != one.memory:
                 write = ItemWrite(memory_key(event_id), memory_document(fresh), one.item.version, one.item.due)
                 self._items.write(scope.user, [write], now)
-        return len(kept)
+        return len(stored)
 
 
-def _is_derived(event_id: str, kept: StoredMemory) -> bool:
-    memory = kept.memory
+def _is_derived(event_id: str, stored: StoredMemory) -> bool:
+    memory = stored.memory
     return memory.id == event_id and memory.version == 1 and memory.origin is Origin.EVENT
 
 

@@ -267,7 +267,7 @@ class RotateIndex:
         """The stored vectors, except of memories whose change is not projected yet: their words are newer."""
         kept = self._projections.vectors(scope, [event.id for event in events])
         fit = {i: one.vector for i, one in kept.items() if one.generation == self._generation}
-        memories = ReadMemories(self._items).kept(scope, fit)
+        memories = ReadMemories(self._items).stored(scope, fit)
         changed = {i for i, one in memories.items() if one.memory.id == i and one.item.due is not None}
         own = {i: one.memory for i, one in memories.items() if one.memory.id == i}
         words = {event.id: words_hash(indexed(event, own.get(event.id)).passage) for event in events}

@@ -137,17 +137,17 @@ class DynamoDBEraser:
 
     access: ItemAccess
 
-    def erase(self, scope: Scope, kept: Exempt, limit: int, after: str | None) -> ErasedPage:
+    def erase(self, scope: Scope, exempt: Exempt, limit: int, after: str | None) -> ErasedPage:
         """Reads `limit` items at most and erases those that `kept` does not keep."""
         items, more = self._page(scope, limit, after or _PARTITION)
-        erased = [one for item in items if (one := _erased(item, kept)) is not None]
+        erased = [one for item in items if (one := _erased(item, exempt)) is not None]
         self.access.put_many(_tombstone(one.place) for one in erased if one.tombstone)
         self.access.delete_many(one.place for one in erased if not one.tombstone)
         return ErasedPage(Counter(one.part for one in erased), more)
 
-    def left(self, scope: Scope, kept: Exempt) -> int:
+    def left(self, scope: Scope, exempt: Exempt) -> int:
         walks = (self._walk(scope, _PARTITION), self._walk(scope, _MARKERS))
-        return sum(_erased(item, kept) is not None for walk in walks for item in self.access.walk(walk))
+        return sum(_erased(item, exempt) is not None for walk in walks for item in self.access.walk(walk))
 
     def _page(self, scope: Scope, limit: int, after: str) -> tuple[list[Attributes], str | None]:
         """One query of the partition, then of the markers; each goes on after the last sort key read."""
@@ -165,19 +165,19 @@ class DynamoDBEraser:
         return Walk(keys.user_partition(scope), SortRange("A", _LAST))
 
 
-def _erased(item: Attributes, kept: Exempt) -> _Erased | None:
+def _erased(item: Attributes, exempt: Exempt) -> _Erased | None:
     place = key_in(item)
     kind = "P" if place.pk.startswith("P#") else place.sk[0]
     if kind == "D":
-        named = "n" in item and not kept.keeps_record(item["n"]["S"])
+        named = "n" in item and not exempt.keeps_record(item["n"]["S"])
         return _Erased("identities", place, tombstone=True) if named else None
     if kind == "M":
         stored = item_in(item)
-        return None if kept.keeps_item(stored.key, stored.value) else _Erased("items", place)
+        return None if exempt.keeps_item(stored.key, stored.value) else _Erased("items", place)
     if kind in _IDS:
         part, id_of = _IDS[kind]
-        return None if kept.keeps_record(id_of(place.sk)) else _Erased(part, place)
-    return None if kept.keeps_unnamed() else _Erased(_UNNAMED[kind], place)
+        return None if exempt.keeps_record(id_of(place.sk)) else _Erased(part, place)
+    return None if exempt.keeps_unnamed() else _Erased(_UNNAMED[kind], place)
 
 
 def _event_id(sort_key: str) -> str:

@@ -88,13 +88,13 @@ class SqliteEraser:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def erase(self, scope: Scope, kept: Exempt, limit: int, after: str | None) -> ErasedPage:  # noqa: ARG002
+    def erase(self, scope: Scope, exempt: Exempt, limit: int, after: str | None) -> ErasedPage:  # noqa: ARG002
         """Erases at most `limit` of one kind; the next call needs no place, since erased rows are deleted."""
         with self._database.writing(durable=True) as connection:
             user = find_user(connection, scope)
             if user is None:
                 return ErasedPage({}, None)
-            erasing = _Erasing(connection, scope, user, kept, limit)
+            erasing = _Erasing(connection, scope, user, exempt, limit)
             for part, step in _STEPS:
                 count = step(erasing)
                 if count:
@@ -102,10 +102,10 @@ class SqliteEraser:
         self._database.overwrite()
         return ErasedPage({}, None)
 
-    def left(self, scope: Scope, kept: Exempt) -> int:
+    def left(self, scope: Scope, exempt: Exempt) -> int:
         with self._database.reading() as connection:
             user = find_user(connection, scope)
-            return 0 if user is None else sum(count(_Erasing(connection, scope, user, kept)) for count in _COUNTS)
+            return 0 if user is None else sum(count(_Erasing(connection, scope, user, exempt)) for count in _COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
