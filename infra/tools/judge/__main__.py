@@ -1,6 +1,7 @@
 """`python -m infra.tools.judge train|evaluate`: needs PyTorch (`pip install torch`), which nothing else does.
 
     train    --out DIR [--held w3,w6,c,f] [--epochs 3]     writes DIR/judge.pt; run again, it goes on
+             [--start JUDGE.pt --rate 5e-5]                from an earlier model's weights, for data that came since
     evaluate --out DIR [--held w3,w6,c,f]                  prints how good it is on what was held out
 
 Both take the pinned wheel of the embedder (`--wheel`), its built folder (`--model`), and `shared/data` (`--data`).
@@ -28,17 +29,27 @@ def main() -> None:
 
 
 def _train(given: argparse.Namespace, nearest: Nearest) -> None:
+    import torch
+
     from infra.tools.judge.encoder import started
     from infra.tools.judge.training import Course, train
 
     sampling = Sampling(
-        data=given.data, cases=ROOT / "tests/contradictions", talks=TALKS, held=_held(given), seed=given.seed
+        data=given.data,
+        cases=ROOT / "tests/contradictions",
+        talks=TALKS,
+        held=_held(given),
+        cases_share=given.cases,
+        seed=given.seed,
     )
     examples = sampled(sampling, nearest)
     nearest.save()
     print(len(examples), "pairs:", dict(Counter(one.group.split("-")[0] for one in examples)), flush=True)
-    course = Course(epochs=given.epochs, seed=given.seed)
-    train(started(given.wheel), examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
+    course = Course(epochs=given.epochs, seed=given.seed, rate=given.rate)
+    model = started(given.wheel)
+    if given.start:
+        model.load_state_dict(torch.load(given.start))
+    train(model, examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
 
 
 def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
@@ -73,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--held", default="", help="writers and talks that are left out, with commas between them")
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=8e-5)
+    parser.add_argument("--start", type=Path, help="the weights to go on from; without it the embedder's")
+    parser.add_argument("--cases", type=float, default=0.5, help="the share of the project's own cases, which are easy")
     parser.add_argument("--shown", type=float, default=0.7, help="from which score on a decision is printed")
     return parser
 
