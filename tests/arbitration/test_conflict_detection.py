@@ -141,4 +141,4 @@ def test_the_most_severe_conflict_about_content_is_picked(conflicts: list[Confli
 
 def test_the_thresholds_come_from_a_tenants_rules() -> None:
     assert detection_options(ConflictRules()) == DEFAULTS
-    assert detection_options(ConflictRules("off", 0.1, 0.2, 3, 0.4)) == DetectionOptions(0.1, 0.2, 3, 0.4)
+    assert detection_options(ConflictRules("off", 0.9, 0.5, 0.1, 0.2, 3, 0.4)) == DetectionOptions(0.1, 0.2, 3, 0.4)

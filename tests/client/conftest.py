@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 import uvicorn
 
+from embedded.setting import judged
 from recollect.bootstrap import open_app
 from recollect.client import Recollect
 from recollect.client.types import Json
@@ -32,7 +33,7 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "RECOLLECT_API_KEYS": f'{{"{KEY}": {{"tenant": "acme", "admin": true}}}}',
         }
     )
-    app = open_app(settings)
+    app = judged(open_app(settings))
     config = uvicorn.Config(build_asgi(app), port=0, log_config=None, access_log=False, lifespan="off", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -56,7 +56,7 @@ def test_a_decision_is_listed_and_taken_back(memory: Recollect, user: str) -> No
     assert (reverted["status"], reverted["memory"]["content"]) == ("reverted", PARIS)
     with pytest.raises(Conflict):
         memory.revert_decision(user, decision["id"])
-    assert [one["status"] for one in memory.decisions(user, step="cue")] == ["reverted"]
+    assert [one["status"] for one in memory.decisions(user, step="judge")] == ["reverted"]
     assert list(memory.decisions(user, persona_id="coach")) == []
     assert list(memory.conflicts(user, status="open", limit=1)) == []
     with pytest.raises(NotFound):

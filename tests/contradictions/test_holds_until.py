@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.contradictions.bounds import holds_until, read_bound, read_bounds
+from recollect.contradictions.binding import holds_until
+from recollect.contradictions.bounds import read_bound, read_bounds
 
 TUESDAY = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
 

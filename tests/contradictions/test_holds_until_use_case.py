@@ -8,7 +8,7 @@ import pytest
 from embedded.archiving import exported
 from embedded.setting import ANNA, Memory
 from recollect.archive.record_line import line_text
-from recollect.contradictions import bounds as reader
+from recollect.contradictions import binding as reader
 from recollect.core.event import OPEN_ENDED, Event
 from recollect.timeline.record import EventDraft
 

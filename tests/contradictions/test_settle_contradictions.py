@@ -1,4 +1,4 @@
-"""Contradictions settled by cue rules, from what is said to what is recalled (P-24)."""
+"""Contradictions settled by the judge, from what is said to what is recalled (P-24)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,9 +7,9 @@ import pytest
 
 from embedded.contradicting import DAY, MONDAY, on, recalled, remembered, say, settle, statuses
 from embedded.setting import ANNA, Memory
-from recollect.contradictions.cues import CueJudge
 from recollect.contradictions.decisions import CONFLICTS
 from recollect.contradictions.judge import Relation, Said
+from recollect.contradictions.trained import TrainedJudge
 from recollect.core.scope import Scope
 from recollect.memories.memory import MemoryStatus
 
@@ -21,18 +21,18 @@ PARIS, LYON = "I live in Paris.", "I moved to Lyon."
 def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a record ends hangs on no other of its batch: neither of what that one leads to, nor on its being there."""
     held: set[tuple[str, str]] = set()
-    judge = CueJudge.judge
+    judge = TrainedJudge.judge
 
-    def noted(self: CueJudge, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
+    def noted(self: TrainedJudge, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
         held.update((one.text, newer.text) for one in older)
         return judge(self, newer, older)
 
-    monkeypatch.setattr(CueJudge, "judge", noted)
+    monkeypatch.setattr(TrainedJudge, "judge", noted)
     say(memory, on(0, "I bank with Northgate."))
     memory.add(on(1, "Thanks, I like football."), on(2, "My accounts are with Coral Bank now."))
     memory.project()
     assert ("I bank with Northgate.", "My accounts are with Coral Bank now.") in held
-    assert ("I bank with Northgate.", "Thanks, I like football.") not in held
+    assert ("I bank with Northgate.", "Thanks, I like football.") in held
     assert ("Thanks, I like football.", "My accounts are with Coral Bank now.") in held
 
 
@@ -40,7 +40,7 @@ def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkey
 def test_a_mere_reply_asks_the_index_for_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(type(memory.app.parts.index), "nominate", lambda *call: asked.append(call))
-    memory.add("Thanks, that sounds lovely!", "Wow, your boiler looks great.")
+    memory.add("Thanks!", "Is your boiler still working?")
     memory.project()
     assert asked == []
 
@@ -85,12 +85,12 @@ def test_said_again_after_a_change_it_is_current_again(memory: Memory) -> None:
 
 
 @pytest.mark.spec("P-24")
-def test_off_leaves_cues_as_open_conflicts(memory: Memory) -> None:
+def test_off_leaves_what_is_judged_as_open_conflicts(memory: Memory) -> None:
     rules = memory.app.rules.resolved("acme")
     off = replace(rules, conflict=replace(rules.conflict, auto_apply="off"))
     memory.app.rules.resolved = lambda tenant: off  # type: ignore[method-assign]
     old, new = say(memory, on(0, PARIS), on(2, LYON))
-    assert statuses(memory, [old, new]) == [ACTIVE, ACTIVE]
+    assert statuses(memory, [old]) == [ACTIVE]
     page = memory.app.parts.items.page(ANNA.user, CONFLICTS, 10, None)
     assert [item.key.key for item in page.items] == [f"{new}.{old}"]
 

@@ -1,4 +1,4 @@
-"""Scenarios of contradictions: settled by cue rules, by shape, by the arbiter; reverted; resolved by a person."""
+"""Scenarios of contradictions: settled by the judge, by shape, by the arbiter; reverted; resolved by a person."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -73,7 +73,7 @@ def decided(world: World) -> None:
     conflict = OpenConflict(newer=other, older=unlike, at=world.now, step=Step.CUE, rule="test")
     write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict))
     world.app.parts.items.write(ANNA, [write], world.now)
-    world.known.update(cue=f"{new}.{old}", part=f"{whole}.{part}", key=f"{oslo}.{rome}", conflict=conflict.id)
+    world.known.update(verdict=f"{new}.{old}", part=f"{whole}.{part}", key=f"{oslo}.{rome}", conflict=conflict.id)
     world.known.update(older=part, newer=whole)
 
 
@@ -117,7 +117,7 @@ def settle_contradictions(world: World) -> None:
 @scenario(prepare=decided, after=_current(PARIS, LYON))
 def withdraw_decisions(world: World) -> bool:
     """What a record had decided that turned out never to have been so."""
-    winner = world.known["cue"].partition(".")[0]
+    winner = world.known["verdict"].partition(".")[0]
     for changed in world.app.contradictions.ledger.withdraw(ANNA, winner, world.now):
         world.app.parts.projections.mark(ANNA, [changed.memory.ref])
     return True
@@ -127,7 +127,7 @@ def withdraw_decisions(world: World) -> bool:
 def leave_open(world: World) -> bool:
     """Nobody can tell which of two counts, and it is noted once."""
     timeline = world.app.parts.timeline
-    newer, older = (timeline.find(ANNA, one) for one in world.known["cue"].split("."))
+    newer, older = (timeline.find(ANNA, one) for one in world.known["verdict"].split("."))
     assert newer is not None
     assert older is not None
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
@@ -142,9 +142,9 @@ def _revert(world: World, name: str) -> None:
 
 
 @scenario(prepare=decided, after=_current(PARIS, LYON), done_already=(Conflict,))
-def revert_a_cue(world: World) -> None:
+def revert_a_verdict(world: World) -> None:
     """The older value counts again, and the newer one stays."""
-    _revert(world, "cue")
+    _revert(world, "verdict")
 
 
 @scenario(prepare=decided, after=_current(TUESDAY, LATER), done_already=(Conflict,))
@@ -197,7 +197,7 @@ def list_decisions(world: World) -> list[Any]:
     made = decisions.page(ANNA, 50, None, DecisionFilter()).decisions
     still_open = conflicts.page(ANNA, 50, None, ConflictStatus.OPEN, world.now).conflicts
     one = conflicts.one(ANNA, world.known["conflict"], world.now)
-    own, item = decisions.item(ANNA, world.known["cue"]), conflicts.item(ANNA, world.known["conflict"])
+    own, item = decisions.item(ANNA, world.known["verdict"]), conflicts.item(ANNA, world.known["conflict"])
     return [len(made), len(still_open), one.status.value, own.version, item.version]
 
 
@@ -263,7 +263,7 @@ _shape("a_bound_of_a_key", (on(0, PARIS, key="home"),), on(2, NICE, key="home"),
 
 
 def alike(world: World, **rules: Any) -> None:
-    """Two memories that are merely alike, the second not projected yet; no cue rule says anything of them."""
+    """Two memories that are merely alike, the second not projected yet; the judge says nothing of them."""
     conflict = {"semantic_threshold": 0.5, **rules}
     world.app.rules.replace("acme", {"conflict": conflict}, world.now, None)
     world.say(on(0, ALIKE[0]))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from crashes.wrapping import Apart, Ticket, WrappedParts
-from embedded.setting import ANNA
+from embedded.setting import ANNA, judged
 from embedded.summarizing import ScriptedModel
 from recollect.app import App
 from recollect.bootstrap import open_app
@@ -55,7 +55,7 @@ class Plan:
 
     def open(self, ticket: Ticket) -> App:
         """The app over its parts, each call past the ticket."""
-        real = open_app(Settings.from_environment(dict(self.environment)))
+        real = judged(open_app(Settings.from_environment(dict(self.environment))))
         parts = WrappedParts(_Scripted(real.parts, self.says), ticket)
         return App(real.settings, cast(Parts, Apart(parts) if self.apart else parts))
 

@@ -34,6 +34,7 @@ from recollect.settings import Settings, variables
 from recollect.summaries.run import RESERVE_SECONDS
 from recollect.tool_calls.protocol import Statistics
 
+JUDGING = ("project", "jobs")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
@@ -42,6 +43,7 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_MCP_USER": "the token or a header says whose memory it is",
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
     "RECOLLECT_MODEL_FOLDER": "the layer has a place of its own",
+    "RECOLLECT_JUDGE": "it follows the embedder, in whose folder its layer lies",
 }
 
 
@@ -212,7 +214,9 @@ def test_a_model_gives_up_before_its_function_does() -> None:
 
 def test_what_does_not_embed_carries_no_model() -> None:
     for name in FUNCTIONS:
-        more = (["EmbedderLayer"] if name in EMBEDDING else []) + (["McpLayer"] if name == "mcp" else [])
+        more = ["EmbedderLayer"] if name in EMBEDDING else []
+        more += ["JudgeLayer"] if name in JUDGING else []
+        more += ["McpLayer"] if name == "mcp" else []
         assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
 
 

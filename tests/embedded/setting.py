@@ -24,6 +24,7 @@ from recollect.retrieval.search import SearchAnswer
 from recollect.settings import Settings
 from recollect.timeline.ingest import IngestAnswer
 from recollect.timeline.record import EventDraft
+from samples.judged import pair_model
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ANNA = Scope("acme", "anna")
@@ -82,9 +83,9 @@ class Memory:
 
 
 def open_memory(home: Path, **more: str) -> Memory:
-    """A memory in that folder; `more` are other variables of its environment."""
+    """A memory in that folder, whose judge knows the matters of `judged`; `more` are other variables."""
     environment = {"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing", **more}
-    return Memory(open_app(Settings.from_environment(environment)))
+    return Memory(judged(open_app(Settings.from_environment(environment))))
 
 
 class Away:
@@ -124,6 +125,11 @@ class _With:
 
     def __getattr__(self, name: str) -> Any:
         return self._replacement if name == self._name else getattr(self._parts, name)
+
+
+def judged(app: App) -> App:
+    """The app with the judge of `samples.judged`."""
+    return App(app.settings, cast(Parts, _With(app.parts, "pair_model", pair_model())), ids=app.ids)
 
 
 class AsANetworkWants(Inline):

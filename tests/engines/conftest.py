@@ -12,6 +12,7 @@ import boto3
 import pytest
 
 from conftest import Engines
+from embedded.setting import judged
 from recollect.adapters.aws.clients import dynamodb_client, streams_client
 from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
@@ -155,7 +156,7 @@ def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[De
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", engines.dynamodb_url)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
     OwnDatabase.use(monkeypatch, name)
-    app = open_app(settings)
+    app = judged(open_app(settings))
     assert app.parts.create() == ["table", "index", "bucket"]
     assert app.parts.create() == []
     parts: Any = app.parts

@@ -105,7 +105,7 @@ def test_of_a_suspended_tenant_all_stay_and_others_go_on(memory: Memory) -> None
 def test_projecting_a_deferred_event_again_defers_it_once(memory: Memory) -> None:
     signal(memory, SignalType.WARNING)
     (event_id,) = late(memory, "again")
-    gate = BridgeGate(memory.app.parts.items, memory.app.ids, memory.app.judge)
+    gate = BridgeGate(memory.app.parts.items, memory.app.ids)
     event = memory.app.timeline.listing.one(ANNA, event_id, memory.now)
     rules = memory.app.rules.resolved("acme")
     for _ in range(3):
@@ -185,7 +185,7 @@ def racing(memory: Memory, times: int) -> BridgeGate:
         return real(*given)
 
     items: Any = Instead(memory.app.parts.items, write=write)
-    return BridgeGate(items, memory.app.ids, memory.app.judge)
+    return BridgeGate(items, memory.app.ids)
 
 
 @pytest.mark.parametrize("times", [1, 7])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Engines
+from embedded.setting import judged
 from engines.conftest import OwnDatabase, settings_on, shown_at_once
 from recollect.adapters.aws.stream import StreamPump
 from recollect.app import App
@@ -42,7 +43,7 @@ def deployed(engines: Engines) -> Iterator[Deployed]:
         patch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
         OwnDatabase.use(patch, name)
         patch.setattr(search_index, "POINTER_SECONDS", 0.2)
-        app = open_app(settings_on(engines, name))
+        app = judged(open_app(settings_on(engines, name)))
         app.parts.create()
         parts: Any = app.parts
         shown_at_once(parts, name)
@@ -54,7 +55,7 @@ def deployed(engines: Engines) -> Iterator[Deployed]:
 
 
 def on_laptop(home: Path, stack: ExitStack) -> Service:
-    app = open_app(Settings.from_environment({"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing"}))
+    app = judged(open_app(Settings.from_environment({"RECOLLECT_HOME": str(home), "RECOLLECT_EMBEDDER": "hashing"})))
     stack.callback(app.parts.close)
     return service_of(app, "local", stack)
 

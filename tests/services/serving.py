@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from embedded.setting import Memory, with_parts
+from embedded.setting import Memory, judged, with_parts
 from engines.conftest import lambda_context
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from recollect.adapters.aws.clients import dynamodb_client, streams_client
@@ -146,13 +146,13 @@ class Service:
 
     def restarted(self) -> "Service":
         """The same service in another process: nothing but what is stored is left."""
-        app = open_app(self.app.settings)
+        app = judged(open_app(self.app.settings))
         self.stack.callback(app.parts.close)
         return service_of(app, self.tenant, self.stack, self.pump)
 
     def elsewhere(self, **settings: Any) -> "Service":
         """A process with other settings, for the same tenant."""
-        app = open_app(replace(self.app.settings, **settings))
+        app = judged(open_app(replace(self.app.settings, **settings)))
         self.stack.callback(app.parts.close)
         return service_of(app, self.tenant, self.stack, pump_of(app) if self.pump else None)
 

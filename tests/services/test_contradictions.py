@@ -150,7 +150,7 @@ def test_another_speaker_is_another_subject(service: Service) -> None:
 def test_a_decision_says_by_which_rule_and_taken_back_it_is_not_made_again(service: Service) -> None:
     old, new = told(service, (PARIS, MARCH), (LYON, MAY))
     (decision,) = listed(service, "arbitrations", status="applied")
-    assert (decision["winner"], decision["loser"], decision["step"]) == (new, old, "cue")
+    assert (decision["winner"], decision["loser"], decision["step"]) == (new, old, "judge")
     assert decision["rule"]
     reverted = service.send("POST", decision["revert"])
     assert (reverted.status, reverted.json["memory"]["status"]) == (200, "active"), reverted.text

@@ -10,34 +10,26 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from infra.tools.bench.data import DataSet, Question
 from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
-from recollect.contradictions.cues import CueJudge
+from infra.tools.judge.evaluate import HELD, changed_by
+from infra.tools.judge.examples import relation_pairs
+from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 from recollect.contradictions.decisions import ARBITRATIONS, Decision, DecisionStatus, decision_in
-from recollect.contradictions.judge import RelationKind, Said
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
+from recollect.rules.groups import ConflictRules
 
-PAIRS = Path(__file__).resolve().parents[3] / "tests" / "contradictions"
-JUDGE = CueJudge()
-EARLIER, LATER = datetime(2026, 1, 9, 10, tzinfo=UTC), datetime(2026, 3, 10, 10, tzinfo=UTC)
-RIGHT = {
-    "replacement": {RelationKind.SUPERSEDES, RelationKind.CHANGES_PART},
-    "polarity": {RelationKind.SUPERSEDES},
-    "retraction": {RelationKind.RETRACTS},
-    "partial": {RelationKind.CHANGES_PART, RelationKind.UNDECIDED},
-    "bounded": {RelationKind.OVERRIDES},
-}
+WRITTEN = Path(__file__).resolve().parents[4] / "shared/data"
 CHANGED = ("knowledge_update", "contradiction_resolution")
-SETTLED, OFF = "cues", "off"
+SETTLED, OFF = "judged", "off"
 _PAGE = 200
 
 
@@ -51,7 +43,7 @@ def contradictions(
     embedder.live = False
     try:
         return {
-            "pairs": pairs(),
+            "pairs": pairs(model, WRITTEN),
             "superseded": superseded(locomo, embedder, model, printed),
             "changed": changed(beam, embedder, model),
         }
@@ -59,27 +51,17 @@ def contradictions(
         embedder.live = True
 
 
-def pairs() -> dict[str, dict[str, float]]:
-    """By collection: how many, and the shares that are left stale or ended though they only resemble."""
-    cases = json.loads((PAIRS / "acceptance.json").read_text("utf-8"))
-    near = json.loads((PAIRS / "near_misses.json").read_text("utf-8"))
-    stale = [shape for _, shape, _, _, earlier, later, _, _ in cases if _found(earlier, later) not in RIGHT[shape]]
-    mistaken = [twin for *_, earlier, _, _, twin in cases if _ends(earlier, twin)]
-    closest = [text for _, earlier, _, _, text in near if _ends(earlier, text)]
+def pairs(model: Path, data: Path) -> dict[str, dict[str, float]]:
+    """Pairs of a writer whom the judge has not learnt from: the shares of changes missed and near misses hidden."""
+    held = [one for one in relation_pairs(data / "relation-pairs") if one.group in HELD]
+    scores = changed_by(OnnxPairModel(model), held)
+    settle = ConflictRules().settle
+    changes = [score for one, score in zip(held, scores.tolist(), strict=True) if one.label]
+    near = [score for one, score in zip(held, scores.tolist(), strict=True) if not one.label]
     return {
-        "contradictions, left stale": {"count": len(cases), "share": len(stale) / len(cases)},
-        "near misses of them, ended": {"count": len(cases), "share": len(mistaken) / len(cases)},
-        "closest near misses, ended": {"count": len(near), "share": len(closest) / len(near)},
+        "changes missed": {"count": len(changes), "share": sum(score < settle for score in changes) / len(changes)},
+        "near misses hidden": {"count": len(near), "share": sum(score >= settle for score in near) / len(near)},
     }
-
-
-def _found(earlier: str, later: str) -> RelationKind | None:
-    (relation,) = JUDGE.judge(Said(id="2", text=later, at=LATER), [Said(id="1", text=earlier, at=EARLIER)])
-    return relation.kind if relation else None
-
-
-def _ends(earlier: str, later: str) -> bool:
-    return _found(earlier, later) not in (None, RelationKind.UNDECIDED)
 
 
 def superseded(data: DataSet, embedder: BenchEmbedder, model: Path, printed: Path) -> dict[str, Any]:
@@ -98,7 +80,7 @@ def superseded(data: DataSet, embedder: BenchEmbedder, model: Path, printed: Pat
 
 
 def _decisions(memory: OurMemory, user: str) -> Iterator[Decision]:
-    """Those that hold, of the cue rules and the arbiter."""
+    """Those that hold, of the judge and the arbiter."""
     after: str | None = None
     while True:
         page = memory.app.parts.items.page(Scope(TENANT, user), ARBITRATIONS, _PAGE, after)

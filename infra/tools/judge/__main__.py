@@ -2,29 +2,33 @@
 
     train    --out DIR [--held w3,w6,c,f] [--epochs 3]     writes DIR/judge.pt; run again, it goes on
              [--start JUDGE.pt --rate 5e-5]                from an earlier model's weights, for data that came since
-    evaluate --out DIR [--held w3,w6,c,f]                  prints how good it is on what was held out
+    calibrate --out DIR [--held w3,w6,c,f]                 writes DIR/calibration.json, from the held-out talks
+    export --out DIR                                       writes the layers that the product builds its judge from
+    evaluate [--held w3,w6,c,f]                            prints how good the built model (`--model`) is on those
 
-Both take the pinned wheel of the embedder (`--wheel`), its built folder (`--model`), and `shared/data` (`--data`).
+All take the pinned wheel of the embedder (`--wheel`), its built folder (`--model`), and `shared/data` (`--data`).
 """
 
 import argparse
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-from infra.tools.judge.examples import relation_pairs, talks
+from infra.tools.judge.examples import cases, relation_pairs, talks
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import Sampling, sampled
+from infra.tools.judge.sampling import CANDIDATES, Sampling, of_talk, sampled
 from recollect.adapters.embedders.unigram import read_unigram
 
 ROOT = Path(__file__).parents[3]
-TALKS = Path(__file__).with_name("talks")
+LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/judge_layers.npz"
+TALKS, CASES = Path(__file__).with_name("talks"), Path(__file__).with_name("cases")
 
 
 def main() -> None:
     """Run one sub-command."""
     given = _parser().parse_args()
     nearest = Nearest(given.model, given.out.parent / "vectors.npz")
-    {"train": _train, "evaluate": _evaluate}[given.command](given, nearest)
+    {"train": _train, "calibrate": _calibrate, "export": _export, "evaluate": _evaluate}[given.command](given, nearest)
     nearest.save()
 
 
@@ -36,7 +40,7 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
 
     sampling = Sampling(
         data=given.data,
-        cases=ROOT / "tests/contradictions",
+        cases=CASES,
         talks=TALKS,
         held=_held(given),
         cases_share=given.cases,
@@ -52,22 +56,44 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
     train(model, examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
 
 
-def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
+def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     import torch
 
+    from infra.tools.judge.calibration import calibrated, write
     from infra.tools.judge.encoder import started
-    from infra.tools.judge.evaluate import changed, natural_lines, pair_lines, scores_of, talk_lines
 
-    tokenizer, model = read_unigram(given.model / "unigram.bin", 512), started(given.wheel)
+    tokenizer, model, held = read_unigram(given.model / "unigram.bin", 512), started(given.wheel), _held(given)
     model.load_state_dict(torch.load(given.out / "judge.pt"))
-    held = _held(given)
+    told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, CANDIDATES)]
+    own = [replace(one, before_new="", before_old="") for one in told]  # as a service asks
+    written = [*relation_pairs(given.data / "relation-pairs"), *cases(CASES)]
+    found = calibrated(model, tokenizer, own, written)
+    write(found, given.out)
+    print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(own)} pairs")
+
+
+def _export(given: argparse.Namespace, _: Nearest) -> None:
+    import torch
+
+    from infra.tools.judge.calibration import read
+    from infra.tools.judge.export import export
+
+    export(torch.load(given.out / "judge.pt"), read(given.out), LAYERS)
+    print(f"{LAYERS}: {LAYERS.stat().st_size / 1e6:.1f} MB")
+
+
+def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
+    from infra.tools.judge.evaluate import HELD, changed_by, natural_lines, pair_lines, scores_of, talk_lines
+    from recollect.adapters.judges.onnx_pairs import OnnxPairModel
+
+    model, held = OnnxPairModel(given.model), _held(given) or HELD
     pairs = [one for one in relation_pairs(given.data / "relation-pairs") if one.group in held]
     if pairs:
-        print("\n".join(pair_lines(pairs, changed(model, tokenizer, pairs))))
+        print("\n".join(pair_lines(pairs, changed_by(model, pairs))))
     own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
-    print("\n".join(talk_lines(own, [scores_of(model, tokenizer, talk, nearest) for talk in own])))
+    print("\n".join(talk_lines(own, [scores_of(model, talk, nearest) for talk in own])))
     natural = list(talks(given.data / "natural-dev"))
-    scores = [scores_of(model, tokenizer, talk, nearest) for talk in natural]
+    scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))
 
 
@@ -77,9 +103,10 @@ def _held(given: argparse.Namespace) -> frozenset[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.tools.judge")
-    parser.add_argument("command", choices=["train", "evaluate"])
-    for name in ("out", "wheel", "model"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("command", choices=["train", "calibrate", "export", "evaluate"])
+    parser.add_argument("--out", type=Path, default=ROOT / "build/judge/run")
+    parser.add_argument("--wheel", type=Path)
+    parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--held", default="", help="writers and talks that are left out, with commas between them")
     parser.add_argument("--epochs", type=float, default=3.0)

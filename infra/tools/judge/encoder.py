@@ -15,7 +15,7 @@ from recollect.adapters.embedders.building.weights import FourBitTable, Q4Model
 
 SEGMENTS, CLASSES = 4, 4
 _EPSILON = 1e-12
-_PARTS = {"out": "ao", "up": "fi", "down": "fo", "first": "aln", "second": "oln"}
+PARTS = {"out": "ao", "up": "fi", "down": "fo", "first": "aln", "second": "oln"}
 """A layer's parts here, and in the pinned file."""
 
 
@@ -51,6 +51,10 @@ class PairEncoder(nn.Module):
         self.hidden, self.classes = nn.Linear(2 * width, width), nn.Linear(width, CLASSES)
 
     def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
+        return self.classes(self.features(ids, segments)).float()
+
+    def features(self, ids: Tensor, segments: Tensor) -> Tensor:
+        """What the classes are read from, (batch, width)."""
         shown = segments >= 0
         x = self.words[ids].float() + self.places(torch.arange(ids.shape[1])) + self.segments(segments.clamp(min=0))
         x = self.drop(self.norm(x))
@@ -60,7 +64,7 @@ class PairEncoder(nn.Module):
         counted = shown[:, :, None].to(x.dtype)
         mean = (x * counted).sum(1) / counted.sum(1)
         seen = self.drop(torch.cat([x[:, 0], mean], 1))
-        return self.classes(functional.gelu(self.hidden(seen))).float()
+        return functional.gelu(self.hidden(seen))
 
     def new_parameters(self) -> list[nn.Parameter]:
         """Those that the embedder does not have."""
@@ -85,7 +89,7 @@ def _of_the_embedder(model: Q4Model) -> dict[str, Tensor]:
         for number in range(weights.LAYERS):
             joined = [_tensor(model, f"l{number}.{role}.{theirs}") for role in "qkv"]
             found[f"layers.{number}.qkv.{ours}"] = torch.cat(joined)
-            for part, name in _PARTS.items():
+            for part, name in PARTS.items():
                 found[f"layers.{number}.{part}.{ours}"] = _tensor(model, f"l{number}.{name}.{theirs}")
     return found
 

@@ -7,30 +7,31 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from infra.tools.judge.encoder import PairEncoder
 from infra.tools.judge.examples import Example, Talk, stale_turns
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.pieces import encode
-from infra.tools.judge.sampling import candidate_pairs
-from infra.tools.judge.training import probabilities
-from recollect.adapters.embedders.unigram import Unigram
+from infra.tools.judge.sampling import CANDIDATES, candidate_pairs
+from recollect.contradictions.pairs import StatementPair
 from recollect.core.vectors import FloatArray
+from recollect.ports import PairModel
+from recollect.rules.groups import ConflictRules
 
-CANDIDATES = 8
-THRESHOLDS = (0.3, 0.5, 0.7, 0.8, 0.9)
+HELD = frozenset({"w3", "c"})
+"""What the judge that is in the repository has not learnt from."""
+ASKED = ConflictRules().ask
+THRESHOLDS = (0.2, 0.3, 0.4, 0.55, 0.7)
 Scores = Mapping[tuple[int, int], float]
 
 
-def changed(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> FloatArray:
-    """The probability of each that the newer changes the older."""
-    found: FloatArray = 1 - probabilities(model, [encode(tokenizer, one) for one in examples])[:, 0]
-    return found
+def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
+    """The probability of each that the newer changes the older; as a service asks, the statements alone."""
+    found = model.relate([StatementPair(one.new, one.old) for one in examples])
+    return np.array([one.changed for one in found], np.float32)
 
 
-def scores_of(model: PairEncoder, tokenizer: Unigram, talk: Talk, nearest: Nearest) -> Scores:
+def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
     """That of each pair that a service would ask about, by the places of newer and older."""
     pairs = candidate_pairs(talk, nearest, CANDIDATES)
-    found = changed(model, tokenizer, [talk.example(*pair) for pair in pairs])
+    found = changed_by(model, [talk.example(*pair) for pair in pairs])
     return dict(zip(pairs, found.tolist(), strict=True))
 
 
@@ -82,6 +83,6 @@ def _missed(scores: FloatArray, labels: NDArray[np.bool_], chosen: NDArray[np.bo
 def _wrong_by(examples: Sequence[Example], scores: FloatArray, name: str) -> str:
     groups: dict[str, list[bool]] = defaultdict(list)
     for one, score in zip(examples, scores.tolist(), strict=True):
-        groups[getattr(one, name)].append((score >= 0.7) != (one.label > 0))
+        groups[getattr(one, name)].append((score >= ASKED) != (one.label > 0))
     told = (f"{key} {np.mean(wrong):.2f} of {len(wrong)}" for key, wrong in sorted(groups.items()))
-    return f"wrong at 0.7 by {name}: " + ", ".join(told)
+    return f"wrong at {ASKED} by {name}: " + ", ".join(told)

@@ -66,7 +66,7 @@ def relation_pairs(folder: Path) -> Iterator[Example]:
 
 
 def cases(folder: Path) -> Iterator[Example]:
-    """The project's own in `tests/contradictions`: short, English, easier."""
+    """The project's own in `cases`: short, English, easier."""
     for row in _read(folder / "cases.json"):
         twin, old = row["twin"], row["earlier"]["text"]
         if row["shape"] in _CASES:

@@ -10,6 +10,8 @@ from pathlib import Path
 from infra.tools.judge.examples import Example, Talk, cases, relation_pairs, talks
 from infra.tools.judge.nearest import Nearest
 
+CANDIDATES = 8
+"""The nearest older turns that a service asks about."""
 _CROSSED_AMONG, _CROSSED_FROM = 60, 15
 _WRITTEN_BY_A_MODEL = ("assistant", "bot", "model")
 

@@ -82,9 +82,9 @@ class App:
 
     @cached_property
     def judge(self) -> RelationJudge:
-        from recollect.contradictions.cues import CueJudge
+        from recollect.contradictions.trained import TrainedJudge
 
-        return CueJudge()
+        return TrainedJudge(self.parts.pair_model)
 
     @cached_property
     def knowledge(self) -> KnowledgeStore:
@@ -134,7 +134,7 @@ class App:
     def memories(self) -> MemoryUseCases:
         from recollect.composition.memories import MemoryUseCases
 
-        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox, self.judge)
+        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox)
 
     @cached_property
     def contradictions(self) -> ContradictionUseCases:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollect.context.model_call import ModelAnswer, ModelRequest
+    from recollect.contradictions.pairs import PairScores, StatementPair
     from recollect.core.event import Event, EventRef
     from recollect.core.idempotency import ClaimOutcome, IdempotencyClaim
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
@@ -364,6 +365,15 @@ class Eraser(Protocol):
 
     def left(self, scope: Scope, exempt: Exempt) -> int:
         """How many things `erase` would still delete; reads them all."""
+
+
+class PairModel(Protocol):
+    """What a newer statement does to an older one. Equal pairs have equal scores, alone or with others."""
+
+    version: str
+
+    def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+        """The scores of each pair, in order. Raises NotReady."""
 
 
 class Model(Protocol):

@@ -145,6 +145,12 @@ class Settings:
     model_folder: str = _setting(
         "", "Folder of the embedding model; empty: the Lambda layer's, or the user's cache (`recollect init`)."
     )
+    judge: str = _setting(
+        "auto",
+        "What reads contradictions in words: `e5` (in process, beside the embedder of that name), `none` (keys alone); "
+        "`auto` is `e5` with that embedder ([contradictions.md](contradictions.md)).",
+        _one_of("auto", "e5", "none"),
+    )
     openai_base_url: str = _setting("", "An OpenAI-compatible server, up to and with `/v1`.", _url)
     openai_api_key: str = _setting("", "Its key, where it wants one.", _header_value)
     openai_embedding_model: str = _setting("", "Its embedding model.")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from embedded.setting import judged
 from entrypoints.cli.running import Home
 from recollect.app import App
 from recollect.entrypoints.cli.main import app as commands
@@ -31,6 +32,6 @@ def run(home: Home) -> Run:
 
 @pytest.fixture
 def app(home: Home) -> Iterator[App]:
-    opened = home.app()
+    opened = judged(home.app())
     yield opened
     opened.parts.close()

@@ -47,7 +47,7 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
     assert head.startswith(f"{new}.{old}  ")
     assert "superseded" in head
     assert (winner.strip(), loser.strip()) == (f"now: {LYON}", f"was: {PARIS}")
-    as_json = json.loads(run("decisions", "list", *ANNA, "--json", "--step", "cue").stdout)
+    as_json = json.loads(run("decisions", "list", *ANNA, "--json", "--step", "judge").stdout)
     assert (as_json["winner"], as_json["status"]) == (new, "applied")
     assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "0 decisions\n"
     reverted = run("decisions", "revert", as_json["id"], *ANNA)

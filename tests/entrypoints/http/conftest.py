@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded.setting import judged
 from entrypoints.http.calling import Caller, Cloud, Laptop
 from recollect.app import App
 from recollect.bootstrap import open_app
@@ -21,7 +22,7 @@ def settings_in(home: Path, **variables: str) -> Settings:
 @contextmanager
 def opened(folder: Path, **variables: str) -> Iterator[App]:
     """An app over SQLite, closed at the end."""
-    app = open_app(settings_in(folder, **variables))
+    app = judged(open_app(settings_in(folder, **variables)))
     try:
         yield app
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from embedded.setting import judged
 from entrypoints.http.calling import Answered, Caller, Cloud
 from entrypoints.http.conftest import settings_in
 from entrypoints.http.test_openapi import check
@@ -76,7 +77,7 @@ def test_a_decision_is_listed_and_taken_back(app: App, caller: Caller) -> None:
     assert contents(caller) == [LYON]
     (decision,) = checked(caller.get("/v1/users/anna/arbitrations"), ARBITRATIONS)["arbitrations"]
     assert (decision["id"], decision["winner"], decision["loser"]) == (f"{new}.{old}", new, old)
-    assert (decision["step"], decision["outcome"], decision["status"]) == ("cue", "superseded", "applied")
+    assert (decision["step"], decision["outcome"], decision["status"]) == ("judge", "superseded", "applied")
     assert decision["revert"] == f"/v1/users/anna/arbitrations/{new}.{old}/revert"
     reverted = checked(caller.post(decision["revert"], None), REVERT, "post")
     assert (reverted["status"], reverted["memory"]["id"], reverted["memory"]["status"]) == ("reverted", old, "active")
@@ -90,7 +91,8 @@ def test_a_decision_is_listed_and_taken_back(app: App, caller: Caller) -> None:
     check(again, document()["paths"][REVERT]["post"])
     assert again.status == 409
     for name, value, count in (
-        ("status", "reverted", 1), ("status", "applied", 0), ("step", "cue", 1), ("step", "key", 0), ("loser", old, 1),
+        ("status", "reverted", 1), ("status", "applied", 0), ("step", "judge", 1), ("step", "key", 0),
+        ("loser", old, 1),
         ("winner", old, 0), ("persona_id", "coach", 0),
     ):  # fmt: skip
         assert len(caller.get("/v1/users/anna/arbitrations", {name: value}).json["arbitrations"]) == count, name
@@ -196,12 +198,12 @@ def test_a_memory_with_a_part_that_does_not_hold_is_shown(app: App, caller: Call
 
 
 def test_it_lasts_through_a_restart(tmp_path: Path) -> None:
-    app = open_app(settings_in(tmp_path))
+    app = judged(open_app(settings_in(tmp_path)))
     caller = Caller(Cloud(app))
     old, new = say(app, caller, PARIS, LYON)
     assert caller.post(f"/v1/users/anna/arbitrations/{new}.{old}/revert", None).status == 200
     app.parts.close()
-    app = open_app(settings_in(tmp_path))
+    app = judged(open_app(settings_in(tmp_path)))
     settle(app)
     caller = Caller(Cloud(app))
     assert sorted(contents(caller)) == sorted([PARIS, LYON])

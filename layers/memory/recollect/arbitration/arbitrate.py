@@ -1,6 +1,6 @@
 """Arbitration of a candidate against stored memories (A-69 to A-123, P-24).
 
-`ProposeConflicts` is step 3 of settling a contradiction, for new memories that no key and no cue rule decides. By
+`ProposeConflicts` is step 3 of settling a contradiction, for new memories that neither a key nor the judge decides. By
 default it leaves a proposal on an open conflict, and both memories stay; `conflict.auto_apply` `all` applies it.
 `ArbitrateAndStore` is `POST /v1/arbitrations` with `apply`: it stores the decision about given statements.
 """

@@ -100,11 +100,12 @@ class LocalParts(ProviderParts):
         return self.embedder.generation if self.embedder else None
 
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
-        """Timeline, index, embedder, model."""
+        """Timeline, index, embedder, judge, model."""
         return {
             "timeline": self._timeline_state,
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
+            "judge": self._judging.check,
             "model": self.model_state,
         }
 

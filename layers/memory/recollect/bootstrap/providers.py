@@ -1,4 +1,4 @@
-"""The embedder, the language model and the web search that a deployment has configured."""
+"""The embedder, the judge, the language model and the web search that a deployment has configured."""
 
 import os
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import NotReady
-from recollect.ports import Embedder, Model, PartState, WebSearch
+from recollect.ports import Embedder, Model, PairModel, PartState, WebSearch
 from recollect.settings import Settings
 
 LAYER_MODELS = Path("/opt/recollect-models")
@@ -103,6 +103,37 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
     return BedrockEmbedder(boto3.client("bedrock-runtime", config=config), settings.embedding_dimension)
 
 
+class Judging:
+    """The configured model of pairs. Where it is missing, keys alone settle, and readiness reports it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def outcome(self) -> PairModel | NotReady | None:
+        """The model; NotReady where it is missing; None where none is configured."""
+        wanted = self._settings.judge
+        if wanted == "none" or (wanted == "auto" and self._settings.embedder != "e5"):
+            return None
+        from recollect.adapters.judges.onnx_pairs import OnnxPairModel
+
+        try:
+            return OnnxPairModel(model_folder(self._settings))
+        except NotReady as error:
+            return error
+
+    @property
+    def model(self) -> PairModel | None:
+        """The model, if there is one."""
+        return None if isinstance(self.outcome, NotReady) else self.outcome
+
+    def check(self) -> PartState:
+        """Ready with the model's version, or with a note that keys alone settle. Raises NotReady."""
+        if isinstance(self.outcome, NotReady):
+            raise self.outcome
+        return PartState(True, self.outcome.version if self.outcome else "none: keys alone settle contradictions")
+
+
 if TYPE_CHECKING:
     from recollect.adapters.models.resilient import ResilientModel
 
@@ -113,6 +144,12 @@ class ProviderParts:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedding = Embedding(settings)
+        self._judging = Judging(settings)
+
+    @property
+    def pair_model(self) -> PairModel | None:
+        """The judge's model, if there is one."""
+        return self._judging.model
 
     @property
     def embedder(self) -> Embedder | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         IdempotencyStore,
         Items,
         Model,
+        PairModel,
         PartState,
         Projections,
         Publisher,
@@ -46,6 +47,8 @@ class Parts(Protocol):
     def index(self) -> SearchIndex: ...
     @property
     def embedder(self) -> Embedder | None: ...
+    @property
+    def pair_model(self) -> PairModel | None: ...
     @property
     def publisher(self) -> Publisher: ...
     @property

@@ -8,7 +8,6 @@ from functools import cached_property
 from recollect.composition.deletion import DeletionUseCases
 from recollect.composition.deployment import UseCases
 from recollect.composition.summaries import SummaryUseCases
-from recollect.contradictions.judge import RelationJudge
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
@@ -26,7 +25,6 @@ class MemoryUseCases(UseCases):
     _summaries: SummaryUseCases
     _deletion: DeletionUseCases
     _outbox: BusOutbox
-    _judge: RelationJudge
 
     @cached_property
     def store(self) -> SaveMemories:
@@ -55,7 +53,7 @@ class MemoryUseCases(UseCases):
     @cached_property
     def promotion(self) -> PromoteMemories:
         items, ids = self._parts.items, self._deployment.ids
-        return PromoteMemories(items, BridgeGate(items, ids, self._judge).decide, ids, self._deployment.generation)
+        return PromoteMemories(items, BridgeGate(items, ids).decide, ids, self._deployment.generation)
 
     @cached_property
     def step(self) -> MemoryStep:
@@ -86,7 +84,7 @@ class MemoryUseCases(UseCases):
         """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
         stored = ReadMemories(self._parts.items).stored(scope, [event.id]).get(event.id)
         if stored is None and not event.is_carrier and not event.is_private:
-            stored = self.promotion.promote(scope, [event], now, "cue").memories.get(event.id)
+            stored = self.promotion.promote(scope, [event], now, "judge").memories.get(event.id)
         return stored
 
     def reproject_stored(self, scope: Scope, changed: Sequence[StoredMemory], now: datetime) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from types import MappingProxyType
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -594,25 +594,3 @@ def _no_bound_behind() -> re.Pattern[str]:
         rf"\b(?:{WEEKDAY}|{MONTH}) \Z|{denied} (?:\w+ ){{0,2}}?(?:{begins})\b[^.;!?,]{{0,60}}\Z|\bnot \Z"
         rf"|\b(?:{put_off})[^.;!?,]{{0,40}}\Z|\b(?:have|has|had|got|'ve|leading|looking forward) \Z"
     )
-
-
-_WITHIN = 400
-"""Characters of a value in which its bound is looked for: further on it belongs to something else that is said."""
-_CACHED = 512
-_THEN = re.compile(r"\b(?:until|till|'til) then\b", re.IGNORECASE)
-
-
-def holds_until(text: str, at: datetime) -> datetime | None:
-    """The exclusive end, as the words say it at that instant; None where they set none."""
-    return _holds_until(text[:_WITHIN], at)
-
-
-@lru_cache(_CACHED)
-def _holds_until(text: str, at: datetime) -> datetime | None:
-    bounds = read_bounds(text, at)
-    if not bounds and not _THEN.search(text):
-        return None
-    # Imported here: only a text that names a bound needs the reader of clauses.
-    from recollect.contradictions.cues import CueJudge
-
-    return CueJudge().holds_until(text, at, bounds)

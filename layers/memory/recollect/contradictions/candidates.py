@@ -1,5 +1,8 @@
 """Which records may contradict those that are projected now, and which of them are current (P-24).
 
+A newer statement is judged against the nearest older ones of its speaker and scope: a model of pairs takes
+milliseconds for each.
+
 The unprojected are read before the index is asked: of two that come at once, at least the later one sees both. A record
 is compared in its own words, also where its memory took up another one's part since: so what it does to others does not
 depend on what came first. What a memory's content says beside that is compared too.
@@ -21,13 +24,16 @@ from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemo
 from recollect.ports import Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import Candidate, NominationRequest
-from recollect.rules.groups import Rules
+from recollect.rules.groups import ConflictRules, Rules
 from recollect.text.terms import query_terms
 from recollect.timeline.listing import readable_events
 from recollect.timeline.slots import bound_of
 
 CANDIDATES = 20
 """Nominated by each arm of the index."""
+
+JUDGED = 8
+"""Of them so many are judged, those of the nearest meaning."""
 
 _LATE = timedelta(minutes=10)
 """A record that arrives so long after it was said may already have been ended by a newer one."""
@@ -47,10 +53,11 @@ class ProjectedRecords:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Records as they are now, by id, and for each record of the projection the ids of its own candidates."""
+    """Records as they are now, and vectors, by id; for each record of the projection the ids of its candidates."""
 
     events: Mapping[str, Event]
     of: Mapping[str, frozenset[str]]
+    vectors: Mapping[str, FloatArray]
 
 
 class FindContradicting:
@@ -71,12 +78,15 @@ class FindContradicting:
         asking = [event for event in events if profiles[event.id].may_end or _is_late(event)]
         unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
         found = {event.id: self._of_slot(scope, event) for event in events}
+        vectors = dict(batch.vectors)
         for event in asking:
-            found[event.id] |= self._near(scope, event, profiles[event.id], batch.vectors.get(event.id), now)
+            near = self._near(scope, event, profiles[event.id], batch.vectors.get(event.id), now)
+            found[event.id] |= {hit.ref.id: hit.ref for hit in near}
+            vectors |= {hit.ref.id: hit.vector for hit in near if hit.vector is not None}
         passed = found.keys() | self._without
         refs = {i: ref for some in (unprojected, *found.values()) for i, ref in some.items() if i not in passed}
         read = readable_events(self._timeline, scope, list(refs.values()))
-        return Candidates(read, {i: frozenset((*unprojected, *some)) for i, some in found.items()})
+        return Candidates(read, {i: frozenset((*unprojected, *some)) for i, some in found.items()}, vectors)
 
     def similar(
         self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False
@@ -97,10 +107,11 @@ class FindContradicting:
 
     def _near(
         self, scope: Scope, event: Event, profile: Profile, vector: FloatArray | None, now: datetime
-    ) -> dict[str, EventRef]:
+    ) -> list[Candidate]:
         """What it may end, or what may have ended it: of one that ends nothing only what was said after it."""
-        near = self.similar(scope, event, vector, now, ended=profile.retracts or _is_late(event))
-        return {hit.ref.id: hit.ref for hit in near if profile.may_end or hit.ref.timestamp >= event.timestamp}
+        hits = self.similar(scope, event, vector, now, ended=_is_late(event))
+        near = [hit for hit in hits if profile.may_end or hit.ref.timestamp >= event.timestamp]
+        return sorted(near, key=lambda hit: -likeness(vector, hit.vector))[:JUDGED]
 
     def _of_slot(self, scope: Scope, event: Event) -> dict[str, EventRef]:
         """The values of its key: its words may say more of them than that they are superseded."""
@@ -110,11 +121,15 @@ class FindContradicting:
         return {other.ref.id: other.ref for other in self._timeline.of_slot(scope, slot)}
 
 
+def likeness(one: FloatArray | None, other: FloatArray | None) -> float:
+    """The cosine of two unit vectors, within -1 and 1; 1 where one is missing, so that nothing is passed over."""
+    return float(one @ other) if one is not None and other is not None else 1.0
+
+
 def _is_late(event: Event) -> bool:
     return event.recorded_at - event.timestamp > _LATE
 
 
-RESTATED = "restated"
 BOUNDED = "key.bounded"
 _BY_ITS_SLOT = (RelationKind.SUPERSEDES, RelationKind.OVERRIDES)
 _NOT_CURRENT = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
@@ -135,6 +150,7 @@ class CandidateSet:
     memories: dict[str, StoredMemory]
     judge: RelationJudge
     candidates: Mapping[str, Collection[str]] = field(default_factory=dict)
+    vectors: Mapping[str, FloatArray] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
     latest: dict[str, tuple[datetime, str]] = field(default_factory=dict)
     """For each memory, or record without one, when what it says was said last."""
@@ -170,14 +186,18 @@ class CandidateSet:
         """Whether the older one's memory was said again after the newer: then it is the newer that is out of date."""
         return self.latest[self.identity(older.id)] > newer.order
 
-    def relations(self, fresh: Iterable[Event]) -> Iterable[tuple[Said, Said, Relation]]:
-        """Each pair of which one is fresh and the newer does something to the older: older, newer, what it does."""
+    def relations(self, fresh: Iterable[Event], rules: ConflictRules) -> Iterable[tuple[Said, Said, Relation]]:
+        """Each pair of which one is fresh and the newer does something to the older: older, newer, what it does.
+
+        UNDECIDED where the judge is less sure than `rules.settle`; left out below `rules.ask`.
+        """
         pairs = list(self._pairs(fresh))
         judged = self._judged(pairs)
         for older, newer in pairs:
-            relation = self._relation(older, newer, judged[older.id, newer.id])
-            if relation is not None:
-                yield older, newer, relation
+            relation = self._relation(older, newer, judged.get((older.id, newer.id)))
+            if relation is not None and relation.confidence >= rules.ask:
+                unsure = relation.confidence < rules.settle
+                yield older, newer, replace(relation, kind=RelationKind.UNDECIDED) if unsure else relation
 
     def for_current_words(self, memory: Memory, verdict: Verdict) -> Verdict:
         """What the verdict does to the memory as it is written now: other words than when both were compared."""
@@ -250,20 +270,19 @@ class CandidateSet:
         for older, newer in pairs:
             of_newer[newer.id].append(older)
         judged: dict[tuple[str, str], Relation | None] = {}
-        for newer_id, older_ones in of_newer.items():
-            newer = replace(self.said[newer_id], follows=self._value_before(self.events[newer_id]))
-            found = self.judge.judge(newer, older_ones)
-            judged |= {(one.id, newer_id): relation for one, relation in zip(older_ones, found, strict=True)}
+        for newer_id, all_older in of_newer.items():
+            nearest = self._nearest(newer_id, all_older)
+            found = self.judge.judge(self.said[newer_id], nearest)
+            judged |= {(one.id, newer_id): relation for one, relation in zip(nearest, found, strict=True)}
         return judged
 
-    def _value_before(self, newer: Event) -> str | None:
-        """The value of its key that a keyed one stands directly behind; a bounded one stands beside them."""
-        if newer.key is None or bound_of(newer) is not None:
-            return None
-        own = (newer.timestamp, newer.id)
-        before = (e for e in self.events.values() if e.key == newer.key and (e.timestamp, e.id) < own)
-        last = max(before, key=lambda e: (e.timestamp, e.id), default=None)
-        return last.id if last is not None else None
+    def _nearest(self, newer_id: str, older: Sequence[Said]) -> list[Said]:
+        """Those of the nearest meaning; the values of its key always, and first those without a vector."""
+        key = self.events[newer_id].key
+        keyed = [one for one in older if key is not None and self.events[one.id].key == key]
+        others = [one for one in older if one not in keyed]
+        own = self.vectors.get(newer_id)
+        return [*keyed, *sorted(others, key=lambda one: -likeness(own, self.vectors.get(one.id)))[:JUDGED]]
 
     def _relation(self, older: Said, newer: Said, judged: Relation | None) -> Relation | None:
         """The judge's word, but of two values of a key only what the key does not say already."""
@@ -274,9 +293,8 @@ class CandidateSet:
         by_key = _by_bound_of_key(a, b)
         if by_key is not None:
             return by_key
-        relation = judged or self._restated(older, newer)
         keyed = a.key is not None and b.key is not None
-        return None if relation and keyed and relation.kind in _BY_ITS_SLOT else relation
+        return None if judged and keyed and judged.kind in _BY_ITS_SLOT else judged
 
     def _by_merged_words(self, older: Said, newer: Said) -> Relation | None:
         """What the newer one does to the words that the older one's memory took up beside its own."""
@@ -285,13 +303,6 @@ class CandidateSet:
             return None
         (found,) = self.judge.judge(newer, [replace(older, text=memory.content)])
         return found
-
-    def _restated(self, older: Said, newer: Said) -> Relation | None:
-        """The same words said again: the value is recalled once, as it was said last."""
-        same = older.text.strip().casefold() == newer.text.strip().casefold()
-        if not same or not self.judge.profile(newer).recognised:
-            return None
-        return Relation(kind=RelationKind.SUPERSEDES, rule=RESTATED, ended=((0, len(older.text)),))
 
 
 def said_by(event: Event, memory: Memory | None) -> Said | None:

@@ -32,9 +32,13 @@ CONFLICTS = ItemPath("conflicts")
 
 
 class Step(StrEnum):
-    """What decided: the key, a cue rule, the arbiter, or a person (P-24)."""
+    """What decided: the key, the judge, the arbiter, or a person (P-24).
+
+    CUE stands in decisions of before 2026-12: rules of English words made them, and they stay as decided.
+    """
 
     KEY = "key"
+    JUDGE = "judge"
     CUE = "cue"
     ARBITER = "arbiter"
     USER = "user"
@@ -69,7 +73,7 @@ class ConflictStatus(StrEnum):
 class Decision:
     """One decision. `before` and `after` are the loser's versions; `until` is the bound of an overridden value.
 
-    `confidence` is the arbiter's, within 0 and 1; a key and a cue rule are sure.
+    `confidence` is the judge's or the arbiter's, within 0 and 1; a key is sure.
     """
 
     winner: str
@@ -112,8 +116,8 @@ def decision_about(
 class OpenConflict:
     """Two memories of which nobody knows which counts: both stay.
 
-    `signals` are the detector's, `proposal` the arbiter's. `step` says who could not decide: a cue rule that saw the
-    same subject, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person said.
+    `signals` are the detector's, `proposal` the arbiter's. `step` says who could not decide: the judge, which was not
+    sure enough, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person said.
     """
 
     newer: str

@@ -1,6 +1,6 @@
 """The door behind which contradictions are judged, and the values that a judge takes and gives (P-24).
 
-Today cue rules judge: `recollect.contradictions.cues`.
+`trained` judges by a model of pairs.
 """
 
 from collections.abc import Sequence
@@ -27,15 +27,14 @@ class RelationKind(StrEnum):
 class Said:
     """A statement: who said it ("" for the user), when, in the record with this id.
 
-    `follows` is the id of the value of its key just before it, None without one: a denial that names nothing
-    ("that was my sister on my phone") can only mean that value.
+    `before` is what the other side said just before, "" where unknown: "Thursday then" answers it.
     """
 
     id: str
     text: str
     at: datetime
     speaker: str = ""
-    follows: str | None = None
+    before: str = ""
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -45,11 +44,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """What a newer statement does to an older one, and the rule that says so.
+    """What a newer statement does to an older one, the rule or model that says so, and how sure it is.
 
     `ended` are the spans of the older text that no longer hold (of SUPERSEDES, RETRACTS and OVERRIDES), half-open.
     `until` is the instant at which OVERRIDES ends, exclusive. `merged` is the older text with the changed part replaced
-    (of CHANGES_PART).
+    (of CHANGES_PART). `confidence` is calibrated, within 0 and 1.
     """
 
     kind: RelationKind
@@ -57,6 +56,7 @@ class Relation:
     ended: tuple[tuple[int, int], ...] = ()
     until: datetime | None = None
     merged: str | None = None
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,11 @@ class Profile:
     """What a judge finds in one statement by itself, before it is compared with any other.
 
     `states`: it claims something, so that something newer may end it. `may_end`: it may end something older, so that
-    its candidates are worth a search. `retracts`: it may say that something never was so. `recognised`: it gives or
-    ends the value of a known attribute, and becomes a memory whatever its score. `bounds` are the parts that hold for a
-    while only.
+    its candidates are worth a search. `bounds` are the parts that hold for a while only.
     """
 
     states: bool = False
     may_end: bool = False
-    retracts: bool = False
-    recognised: bool = False
     bounds: tuple[TimeBound, ...] = ()
 
     def __or__(self, other: "Profile") -> "Profile":
@@ -89,8 +85,6 @@ class Profile:
         return Profile(
             states=self.states or other.states,
             may_end=self.may_end or other.may_end,
-            retracts=self.retracts or other.retracts,
-            recognised=self.recognised or other.recognised,
             bounds=self.bounds,
         )
 

@@ -45,7 +45,7 @@ from recollect.ports import Items
 from recollect.timeline.listing import FilteredPages
 
 PROJECT = Actor(ActorKind.JOB, "project")
-CUE = "cue"
+JUDGE = "judge"
 _PAGE = 100
 
 
@@ -184,7 +184,7 @@ class DecisionWriter:
 
     def _blank(self, by: Deciding, action: Action, targets: tuple[str, ...]) -> AuditEntry:
         entry_id = self._ids.fresh()
-        return AuditEntry(id=entry_id, at=by.now, actor=by.actor, action=action, target_ids=targets, via=CUE)
+        return AuditEntry(id=entry_id, at=by.now, actor=by.actor, action=action, target_ids=targets, via=JUDGE)
 
 
 def _with_status(item: Item, status: DecisionStatus) -> ItemWrite:

@@ -39,6 +39,7 @@ from recollect.core.scope import Scope
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items
+from recollect.rules.groups import ConflictRules
 from recollect.timeline.failed_projections import Fault, fault_of
 
 Promoted = Callable[[Scope, Event, datetime], StoredMemory | None]
@@ -111,7 +112,7 @@ class ApplyVerdicts:
 
     def open_conflict(self, by: Deciding, older: str, verdict: Verdict) -> None:
         """Opens a conflict, unless it is open already or was settled."""
-        conflict = OpenConflict(newer=verdict.by, older=older, at=by.now, step=Step.CUE, rule=verdict.relation.rule)
+        conflict = OpenConflict(newer=verdict.by, older=older, at=by.now, step=Step.JUDGE, rule=verdict.relation.rule)
         write = conflict_write(conflict, ABSENT)
         if not self._items.get(by.scope.user, [write.key]):
             with suppress(VersionMismatch):  # another process has opened it
@@ -155,9 +156,10 @@ def _is_final(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
 
 
 def _decision(memory: Memory, verdict: Verdict, now: datetime) -> Decision:
-    relation, reason = verdict.relation, f"the cue rule {verdict.relation.rule} reads a newer statement"
-    decided = decision_about(memory, verdict.by, now, Step.CUE, relation.rule, OUTCOMES[relation.kind], reason)
-    return replace(decided, until=relation.until)
+    relation = verdict.relation
+    reason = f"{relation.rule} reads a newer statement, sure to {relation.confidence:.2f}"
+    decided = decision_about(memory, verdict.by, now, Step.JUDGE, relation.rule, OUTCOMES[relation.kind], reason)
+    return replace(decided, until=relation.until, confidence=round(relation.confidence, 4))
 
 
 _MOST_ROUNDS = 4
@@ -217,7 +219,7 @@ class SettleContradictions:
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
         read = self._read.stored(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
-        return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of)
+        return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of, found.vectors)
 
     def _profile(self, event: Event, memories: Mapping[str, StoredMemory]) -> Profile | None:
         stored = memories.get(event.id)
@@ -227,7 +229,7 @@ class SettleContradictions:
     def _settle(self, batch: ProjectedRecords, found: CandidateSet, settled: Settled) -> None:
         by = Deciding(batch.scope, batch.now)
         fresh = [event for event in batch.events if event.id in found.said]
-        verdicts, undecided = _verdicts(fresh, found)
+        verdicts, undecided = _verdicts(fresh, found, batch.rules.conflict)
         for event in fresh:
             stored = found.memories.get(event.id)
             for changed in self._apply.repair(by, stored):
@@ -237,16 +239,17 @@ class SettleContradictions:
             undecided += [(older_id, verdict) for older_id, against in verdicts.items() for verdict in against]
         else:
             self._decide(by, verdicts, found, settled)
-            self._bound(by, verdicts, found, settled)
+            self._remember(by, verdicts, found, settled)
         for older_id, verdict in undecided:
             self._apply.open_conflict(by, older_id, verdict)
 
-    def _bound(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
-        """What overrides something for a while becomes a memory, which ends with its bound."""
-        over = (one.by for against in verdicts.values() for one in against if one.kind is RelationKind.OVERRIDES)
-        for memory_id in dict.fromkeys(over):
+    def _remember(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
+        """What changes something becomes a memory too; what overrides it for a while ends with its bound."""
+        for memory_id in dict.fromkeys(one.by for against in verdicts.values() for one in against):
             record = found.record(memory_id)
             stored = self._apply.memory_of(by, record)
+            if memory_id not in settled.memories.keys() | found.memories.keys():
+                settled.note(stored)
             settled.note(self._apply.bounds(by, record, stored, found.bounds(record.id)))
 
     def _decide(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
@@ -271,11 +274,13 @@ def _retracted(memory_id: str, settled: Settled, found: CandidateSet) -> bool:
     return found.is_retracted(memory_id) if changed is None else changed.memory.status is MemoryStatus.RETRACTED
 
 
-def _verdicts(fresh: Iterable[Event], found: CandidateSet) -> tuple[Verdicts, list[tuple[str, Verdict]]]:
+def _verdicts(
+    fresh: Iterable[Event], found: CandidateSet, rules: ConflictRules
+) -> tuple[Verdicts, list[tuple[str, Verdict]]]:
     """What newer records do to older ones, by the older one's id; and what nobody can decide."""
     against: Verdicts = {}
     undecided: list[tuple[str, Verdict]] = []
-    for older, newer, relation in found.relations(fresh):
+    for older, newer, relation in found.relations(fresh, rules):
         verdict = Verdict(found.identity(newer.id), newer.at, relation)
         if relation.kind is not RelationKind.UNDECIDED:
             if not found.restated_since(older, newer):

@@ -56,7 +56,7 @@ class Lapse:
     """A part of a memory's content that does not hold: characters `start` to `end`, in `since <= time < until`.
 
     `until` None is for good. `by` is the record that holds instead, or the memory's own id where its own bound has
-    passed; `rule` is the cue rule that decided (P-24).
+    passed; `rule` names what decided (P-24).
     """
 
     by: str
@@ -79,7 +79,7 @@ class Memory:
     `valid_to` (None: open). `source_event_ids` are the events it was made from, oldest first; a directly saved memory
     has none, being evidence itself. `version` counts its changes from 1. `embedding_id` names generation and record of
     its vector, None without an embedder (A-22). `lapses` are parts of its content that something newer ended or
-    suspended; `settled_by` names what set its status: `key`, a cue rule, `arbiter`, `user`.
+    suspended; `settled_by` names what set its status: `key`, the judge by name and version, `arbiter`, `user`.
     """
 
     id: str

@@ -13,7 +13,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
-from recollect.contradictions.candidates import said_by
 from recollect.contradictions.decisions import (
     BY_KEY,
     Decision,
@@ -24,7 +23,6 @@ from recollect.contradictions.decisions import (
     decision_key,
     decision_write,
 )
-from recollect.contradictions.judge import RelationJudge
 from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.idempotency import TRIES, retry_on_conflict
@@ -265,7 +263,7 @@ def _can_join(event: Event, memory: Memory, now: datetime) -> bool:
 def _under_key(memory: Memory, event: Event) -> Memory:
     by_key = memory.status is MemoryStatus.SUPERSEDED and memory.settled_by in (None, BY_KEY)
     if event.superseded_by is not None:
-        if by_key or _ended_before_cue(memory, event):
+        if by_key or _ended_before_judged(memory, event):
             ended = replace(memory, status=MemoryStatus.SUPERSEDED)
             named = replace(ended, superseded_by=event.superseded_by, settled_by=BY_KEY)
             return replace(named, valid_to=event.superseded_at)
@@ -277,10 +275,10 @@ def _under_key(memory: Memory, event: Event) -> Memory:
     return replace(memory, status=MemoryStatus.ACTIVE, superseded_by=None, valid_to=None, settled_by=None)
 
 
-def _ended_before_cue(memory: Memory, event: Event) -> bool:
-    """Whether a value of its key ended it earlier in event time than a cue rule did: the earlier end counts."""
-    by_cue = memory.settled_by not in (None, BY_KEY, Step.ARBITER, Step.USER)
-    ended = by_cue and memory.status in (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED)
+def _ended_before_judged(memory: Memory, event: Event) -> bool:
+    """Whether a value of its key ended it earlier in event time than the judge did: the earlier end counts."""
+    by_judge = memory.settled_by not in (None, BY_KEY, Step.ARBITER, Step.USER)
+    ended = by_judge and memory.status in (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED)
     if not ended or memory.valid_to is None or event.superseded_at is None:
         return False
     return event.superseded_at < memory.valid_to
@@ -312,21 +310,20 @@ class BridgeGate:
     policies refuse: they can end a suspension. Events in neither list of the answer are not promoted.
     """
 
-    def __init__(self, items: Items, ids: IdSource, judge: RelationJudge) -> None:
+    def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
         self._ids = ids
-        self._judge = judge
 
     def decide(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         """The routing; a deferral is durable on return. Raises what the items raise, and Conflict."""
         if not needs_state(events, rules.bridge):
-            return route(events, rules.bridge, suspended=False, always=self._recognised(events))
+            return route(events, rules.bridge, suspended=False)
         return retry_on_conflict(lambda: self._route(scope, events, rules, now), "the bridge's state")
 
     def _route(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
         suspended = item is not None and state_in(item.value).suspended
-        routing = route(events, rules.bridge, suspended=suspended, always=self._recognised(events))
+        routing = route(events, rules.bridge, suspended=suspended)
         for start in range(0, len(routing.deferred), _DEFERRALS_AT_ONCE):
             self._defer(scope, routing.deferred[start : start + _DEFERRALS_AT_ONCE], now)
         if routing.recovered and item is not None:
@@ -356,11 +353,6 @@ class BridgeGate:
     def _resume(self, tenant: str, item: Item, now: datetime) -> None:
         healthy = BridgeState(suspended=False, source="saved event", since=now)
         self._items.write(of_tenant(tenant), [ItemWrite(STATE_KEY, state_document(healthy), item.version)], now)
-
-    def _recognised(self, events: Sequence[Event]) -> set[str]:
-        """Events in which the judge recognises an attribute's value or its end: memories, whatever the policies."""
-        said = (one for event in events if (one := said_by(event, None)) is not None)
-        return {one.id for one in said if self._judge.profile(one).recognised}
 
 
 class MemoryStep:

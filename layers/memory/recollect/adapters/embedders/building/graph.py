@@ -18,6 +18,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from recollect.adapters.embedders.building.weights import BLOCK, DIMENSION, HEADS, LAYERS, FourBitTable, Q4Model
 from recollect.core.vectors import FloatArray
 
+INPUTS: Final = ("input_ids", "attention_mask")
 _OPSET, _IR_VERSION = 20, 10
 _EPSILON = 1e-12
 _HIDDEN_FROM_ATTENTION = np.float32(-1e4)
@@ -65,13 +66,24 @@ def write_model(model: Q4Model, sample: Sequence[Sequence[int]], path: Path, wei
     The large constants go to `weights_file` beside it, which the runtime maps into memory instead of reading it: of
     the word table (54 MB) only rows that occur are ever loaded. `sample` are texts in ids, to measure activations over.
     """
-    weights, words = _weights(model), _word_table(model)
-    encoder = _Encoder(weights, words, Int8Layers(_input_ranges(weights, words, sample)))
+    weights, words = _weights(model), word_table(model)
+    floats = FloatLayers()
+    ranges = input_ranges(floats, Encoder(weights, words, floats), [_given(ids) for ids in sample])
+    encoder = Encoder(weights, words, Int8Layers(ranges))
     states = encoder.write()
-    graph = encoder.graph.finished("e5", {"last_hidden_state": (states, DIMENSION)})
-    onnx.save_model(graph, path, save_as_external_data=True, location=weights_file, size_threshold=_LARGE_BYTES)
+    save(encoder.graph.finished("e5", {"last_hidden_state": (states, DIMENSION)}), path, weights_file)
+
+
+def save(model: ModelProto, path: Path, weights_file: str) -> None:
+    """Writes the graph, and its large constants to `weights_file` beside it."""
+    onnx.save_model(model, path, save_as_external_data=True, location=weights_file, size_threshold=_LARGE_BYTES)
     # `onnx` writes that file for its owner alone; in a layer it is read by another user.
     (path.parent / weights_file).chmod(path.stat().st_mode)
+
+
+def _given(ids: Sequence[int]) -> dict[str, NDArray[np.int64]]:
+    batch = np.array([ids], np.int64)
+    return dict(zip(INPUTS, (batch, np.ones_like(batch)), strict=True))
 
 
 def _weights(model: Q4Model) -> dict[str, FloatArray]:
@@ -80,32 +92,33 @@ def _weights(model: Q4Model) -> dict[str, FloatArray]:
     return {name: one.floats() if isinstance(one, FourBitTable) else one for name, one in tensors.items()}
 
 
-def _word_table(model: Q4Model) -> FourBitTable:
+def word_table(model: Q4Model) -> FourBitTable:
+    """The embeddings of the word pieces, in 4 bits."""
     words = model.tensors[_WORDS]
     if not isinstance(words, FourBitTable):
         raise ValueError("the word table is not in 4 bits")
     return words
 
 
-def _input_ranges(
-    weights: Mapping[str, FloatArray], words: FourBitTable, sample: Sequence[Sequence[int]]
+def input_ranges(
+    layers: "FloatLayers", encoder: "Encoder", sample: Sequence[Mapping[str, NDArray[np.int64]]]
 ) -> dict[str, FloatArray]:
-    """{dense layer: largest magnitude of each channel that enters it}, of the encoder in floats."""
-    layers = FloatLayers()
-    encoder = _Encoder(weights, words, layers)
+    """{dense layer: largest magnitude of each channel that enters it}, of the encoder, which writes these layers."""
     encoder.write()
     observed = {name: tensor for name, tensor in layers.inputs.items() if not name.endswith(_NOT_SMOOTHED)}
     widths = {name: 4 * DIMENSION if name.endswith(".fo") else DIMENSION for name in observed}
-    model = encoder.graph.finished("observed", {name: (tensor, widths[name]) for name, tensor in observed.items()})
+    shown = {name: (tensor, widths[name]) for name, tensor in observed.items()}
+    model = encoder.graph.finished("observed", shown, list(sample[0]))
     return _largest(bytes(model.SerializeToString()), list(observed), sample)
 
 
-def _largest(model: bytes, outputs: Sequence[str], sample: Sequence[Sequence[int]]) -> dict[str, FloatArray]:
+def _largest(
+    model: bytes, outputs: Sequence[str], sample: Sequence[Mapping[str, NDArray[np.int64]]]
+) -> dict[str, FloatArray]:
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     ranges: dict[str, FloatArray] = {}
-    for ids in sample:
-        batch = np.array([ids], np.int64)
-        states = session.run(list(outputs), {"input_ids": batch, "attention_mask": np.ones_like(batch)})
+    for given in sample:
+        states = session.run(list(outputs), dict(given))
         for layer, state in zip(outputs, states, strict=True):
             seen = np.abs(state[0]).max(axis=0)
             ranges[layer] = np.maximum(ranges.get(layer, seen), seen)
@@ -135,14 +148,14 @@ class GraphWriter:
     def as_float(self, x: str) -> str:
         return self.add("Cast", x, to=TensorProto.FLOAT)
 
-    def finished(self, name: str, outputs: dict[str, tuple[str, int]]) -> ModelProto:
-        """The model of inputs input_ids and attention_mask.
+    def finished(self, name: str, outputs: dict[str, tuple[str, int]], inputs: Sequence[str] = INPUTS) -> ModelProto:
+        """The model of these inputs, each (batch, sequence) of ids.
 
         `outputs` is {name: (tensor, width)}; each comes out as (batch, sequence, width).
         """
         nodes = [*self._nodes, *(helper.make_node("Identity", [tensor], [out]) for out, (tensor, _) in outputs.items())]
         axes = ["batch", "sequence"]
-        given = [helper.make_tensor_value_info(x, TensorProto.INT64, axes) for x in ("input_ids", "attention_mask")]
+        given = [helper.make_tensor_value_info(x, TensorProto.INT64, axes) for x in inputs]
         shown = [helper.make_tensor_value_info(x, TensorProto.FLOAT, [*axes, w]) for x, (_, w) in outputs.items()]
         graph = helper.make_graph(nodes, name, given, shown, self._constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
@@ -221,7 +234,7 @@ def _smoothing_factors(channel_ranges: FloatArray, weight: FloatArray, loud: NDA
     return factors
 
 
-class _Encoder:
+class Encoder:
     """Writes the encoder; token types are all zero.
 
     Weights have the names of the file: `emb` and of each layer `l0`: `q`, `k`, `v`, the output of attention `ao` with
@@ -231,25 +244,35 @@ class _Encoder:
 
     def __init__(self, weights: Mapping[str, FloatArray], words: FourBitTable, layers: DenseLayers) -> None:
         self.graph = GraphWriter()
-        self._weights, self._words, self._layers = weights, words, layers
+        self.weights, self._words, self._layers = weights, words, layers
 
     def write(self) -> str:
         """Write all of it; returns the tensor of the last layer's states, (batch, sequence, width)."""
-        x, mask = self._embeddings(), self._mask()
+        x, mask = self._embeddings(), self.mask()
         for index in range(LAYERS):
             x = self._layer(f"l{index}", x, mask)
         return x
 
     def _embeddings(self) -> str:
         graph = self.graph
-        places, types = (self._weights[f"emb.{table}"].reshape(-1, DIMENSION) for table in ("pos", "type"))
         words = _word_rows(graph, self._words, "input_ids")
         length = graph.add("Gather", graph.add("Shape", "input_ids"), graph.constant(np.array([1])))
         zero = graph.constant(np.array([0]))
-        used = graph.add("Slice", graph.constant(places + types[0]), zero, length, zero)
-        return self._normalised("emb.ln", graph.add("Add", words, used))
+        used = graph.add("Slice", graph.constant(self.places()), zero, length, zero)
+        return self.normalised("emb.ln", self.placed(graph.add("Add", words, used)))
 
-    def _mask(self) -> str:
+    def places(self) -> FloatArray:
+        """What is added at each place, (places, width)."""
+        places, types = (self.weights[f"emb.{table}"].reshape(-1, DIMENSION) for table in ("pos", "type"))
+        found: FloatArray = places + types[0]
+        return found
+
+    def placed(self, x: str) -> str:
+        """What else is added to words and places: nothing."""
+        return x
+
+    def mask(self) -> str:
+        """What is added to the scores of attention."""
         graph = self.graph
         shown = graph.as_float(graph.add("Unsqueeze", "attention_mask", graph.constant(np.array([1, 2]))))
         padded = graph.add("Sub", graph.constant(np.float32(1)), shown)
@@ -257,10 +280,10 @@ class _Encoder:
 
     def _layer(self, name: str, x: str, mask: str) -> str:
         heard = self._dense(f"{name}.ao", self._attention(name, x, mask))
-        x = self._normalised(f"{name}.aln", self.graph.add("Add", heard, x))
+        x = self.normalised(f"{name}.aln", self.graph.add("Add", heard, x))
         inner = self.graph.add("Gelu", self._dense(f"{name}.fi", x))
         outer = self._dense(f"{name}.fo", inner)
-        return self._normalised(f"{name}.oln", self.graph.add("Add", outer, x))
+        return self.normalised(f"{name}.oln", self.graph.add("Add", outer, x))
 
     def _attention(self, name: str, x: str, mask: str) -> str:
         graph, size = self.graph, DIMENSION // HEADS
@@ -278,13 +301,14 @@ class _Encoder:
         return self.graph.add("Transpose", self.graph.add("Reshape", x, self.graph.constant(shape)), perm=order)
 
     def _joined(self, name: str, part: str) -> FloatArray:
-        return np.concatenate([self._weights[f"{name}.{role}.{part}"] for role in "qkv"])
+        return np.concatenate([self.weights[f"{name}.{role}.{part}"] for role in "qkv"])
 
     def _dense(self, name: str, x: str) -> str:
-        return self._layers.dense(self.graph, name, x, self._weights[f"{name}.w"], self._weights[f"{name}.b"])
+        return self._layers.dense(self.graph, name, x, self.weights[f"{name}.w"], self.weights[f"{name}.b"])
 
-    def _normalised(self, name: str, x: str) -> str:
-        scale, shift = (self.graph.constant(self._weights[f"{name}.{part}"]) for part in ("w", "b"))
+    def normalised(self, name: str, x: str) -> str:
+        """The norm of this name."""
+        scale, shift = (self.graph.constant(self.weights[f"{name}.{part}"]) for part in ("w", "b"))
         return self.graph.add("LayerNormalization", x, scale, shift, axis=-1, epsilon=_EPSILON)
 
 

@@ -1,0 +1,1 @@
+"""Adapters of `PairModel`: the trained model in the process, and a table."""

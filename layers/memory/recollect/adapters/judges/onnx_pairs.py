@@ -1,0 +1,121 @@
+"""The port `PairModel` in the process itself: the trained encoder of pairs on ONNX Runtime, beside the embedder.
+
+Each pair is one call: dynamic int8 quantisation takes one scale for all activations of a call, so in a batch scores
+would depend on the other pairs.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recollect.adapters.embedders.model_folder import JUDGE_FILE, JUDGE_GRAPH_FILE, UNIGRAM_FILE, how_to_build
+from recollect.adapters.embedders.unigram import read_unigram
+from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of
+from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.core.errors import NotReady, missing_package, require_package
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+_CHARACTERS_PER_PIECE = 64
+_CACHED_TEXTS = 256
+_MOST_READ = 512
+"""Pieces of one text before it is cut to what the model reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    split: SplitPieces
+    session: "InferenceSession"
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What the folder says of its judge: p(changed) = sigmoid(scale * logit + shift)."""
+
+    version: str
+    scale: float
+    shift: float
+
+
+class OnnxPairModel:
+    """Scores with the judge of a model folder. Safe to share between threads; equal pairs have equal scores."""
+
+    def __init__(self, folder: Path) -> None:
+        """Reads what the folder says; the model is loaded on first use. Raises NotReady without a judge in it."""
+        require_package("onnxruntime", "the in-process judge")
+        self._folder = folder
+        self._about = _read(folder)
+        self.version = self._about.version
+        self._lock = Lock()
+        self._model: _Loaded | None = None
+
+    def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+        """The scores of each pair, in order. Raises NotReady."""
+        model = self._loaded() if pairs else None
+        return [self._scores(model, pair) for pair in pairs if model is not None]
+
+    def _scores(self, model: _Loaded, pair: StatementPair) -> PairScores:
+        pieces = pieces_of(pair, model.split)
+        given = {"input_ids": np.array([pieces.ids], np.int64), "segments": np.array([pieces.segments], np.int64)}
+        stands, *kinds, retracted = model.session.run(["logits"], given)[0][0, 0].tolist()
+        most = max(kinds)
+        shares = [math.exp(one - most) for one in kinds]
+        changed = most + math.log(sum(shares)) - stands
+        replaced, ended, part = (one / sum(shares) for one in shares)
+        probability = _sigmoid(self._about.scale * changed + self._about.shift)
+        return PairScores(probability, replaced, ended, part, _sigmoid(retracted))
+
+    def _loaded(self) -> _Loaded:
+        with self._lock:
+            if self._model is None:
+                self._model = _load(self._folder)
+            return self._model
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+def _read(folder: Path) -> _About:
+    try:
+        found: Mapping[str, Any] = json.loads((folder / JUDGE_FILE).read_bytes())
+        about = _About(str(found["version"]), float(found["scale"]), float(found["shift"]))
+        damaged = [one["name"] for one in found["files"] if (folder / one["name"]).stat().st_size != one["size_bytes"]]
+    except FileNotFoundError as error:
+        raise NotReady(f"no judge in {folder}; {how_to_build(folder)}") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NotReady(f"the judge in {folder} cannot be read ({type(error).__name__})") from error
+    if damaged:
+        raise NotReady(f"the judge in {folder} is damaged ({', '.join(damaged)}); {how_to_build(folder)}")
+    return about
+
+
+def _load(folder: Path) -> _Loaded:
+    try:
+        import onnxruntime
+
+        tokenizer = read_unigram(folder / UNIGRAM_FILE, _MOST_READ)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        path = str(folder / JUDGE_GRAPH_FILE)
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except ImportError as error:
+        raise missing_package(error.name, "the in-process judge") from error
+    except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read
+        raise NotReady(f"the judge in {folder} cannot be loaded ({type(error).__name__})") from error
+
+    @lru_cache(_CACHED_TEXTS)
+    def split(text: str) -> tuple[int, ...]:
+        cut = text[: max(MOST_PIECES) * _CHARACTERS_PER_PIECE]
+        return tuple(tokenizer.pieces(cut.encode("utf-8", "replace").decode("utf-8")).ids[1:-1])
+
+    return _Loaded(split, session)

@@ -1,0 +1,45 @@
+"""The contract of `PairModel`: any adapter that judges pairs of statements."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.ports import PairModel
+
+PAIRS = (
+    StatementPair("I moved to Lyon last week.", "I live in Paris."),
+    StatementPair("Is it raining?", "I live in Paris.", before_newer="Good morning!"),
+    StatementPair("", ""),
+    StatementPair("x" * 100_000, "word " * 20_000, "before " * 5_000, "\n"),
+    StatementPair("half a pair \ud83d", "\udc00 the other half"),
+    StatementPair("我搬到里昂了。", "我住在巴黎。"),
+)
+
+
+class PairModelContract:
+    """Subclasses give the fixture `model`."""
+
+    def test_it_names_its_version(self, model: PairModel) -> None:
+        assert model.version
+
+    def test_of_no_pairs_it_says_nothing(self, model: PairModel) -> None:
+        assert model.relate([]) == []
+
+    def test_each_pair_has_probabilities(self, model: PairModel) -> None:
+        found = model.relate(PAIRS)
+        assert len(found) == len(PAIRS)
+        for one in found:
+            assert all(0 <= share <= 1 for share in (one.changed, one.replaced, one.ended, one.part, one.retracted))
+            assert one.replaced + one.ended + one.part == pytest.approx(1)
+
+    def test_a_pair_has_the_same_scores_alone_and_among_others_in_any_order(self, model: PairModel) -> None:
+        alone = [model.relate([pair])[0] for pair in PAIRS]
+        assert model.relate(PAIRS) == alone
+        assert model.relate(PAIRS[::-1]) == alone[::-1]
+
+    def test_threads_get_the_same_scores(self, model: PairModel) -> None:
+        wanted = model.relate(PAIRS)
+        with ThreadPoolExecutor(4) as pool:
+            found: list[list[PairScores]] = list(pool.map(lambda _: model.relate(PAIRS), range(8)))
+        assert found == [wanted] * 8

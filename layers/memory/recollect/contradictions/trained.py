@@ -1,0 +1,150 @@
+"""The trained judge behind the door: probabilities of pairs in, relations out (P-24).
+
+A long message is read in parts of whole sentences, since a model of pairs reads 64 pieces of it; what ends of an older
+message is the sentence. A message with a bound in time is asked about as if it had none: whether it would change the
+older one for good is whether it does for a while.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.contradictions.binding import binding_bound, sentence_spans
+from recollect.contradictions.bounds import Bound
+from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
+from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.splice import spliced
+from recollect.ports import PairModel
+from recollect.text.sentences import count_words, only_asks, split_sentences
+
+LEAST_CONFIDENCE = 0.1
+"""Below it nothing is reported, whatever the rules' thresholds are."""
+
+_PART_CHARACTERS, _MOST_PARTS = 220, 3
+_MOST_SENTENCES = 6
+_LEAST_WORDS = 2
+_SURE = 0.5
+_NEAR_THE_BEST = 0.6
+_LOOSE_BLANK = re.compile(r"\s+(?=[,.;!?])")
+STANDS = PairScores(changed=0.0)
+BOUND = "bound"
+
+
+class TrainedJudge:
+    """Without a model it judges nothing: then keys alone settle. Raises NotReady where the model cannot be loaded."""
+
+    def __init__(self, model: PairModel | None) -> None:
+        self._model = model
+
+    def profile(self, said: Said) -> Profile:
+        """What only asks states nothing, nor does a word alone ("thanks")."""
+        states = count_words(said.text) >= _LEAST_WORDS and not only_asks(said.text)
+        return Profile(states=states, may_end=states and self._model is not None, bounds=_bounds(said))
+
+    def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
+        """What the newer does to each; a model is asked once for all of them, and again where one changed."""
+        if self._model is None or not older:
+            return [None] * len(older)
+        judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
+        told = _Told.of(newer)
+        found = dict(zip((one.id for one in judged), self._scores(told.lasting, newer, judged), strict=True))
+        relations = {one.id: self._relation(told, newer, one, found[one.id]) for one in judged}
+        return [relations.get(one.id) for one in older]
+
+    def _relation(self, told: "_Told", newer: Said, older: Said, scores: PairScores) -> Relation | None:
+        if scores.changed < LEAST_CONFIDENCE and told.bound is not None:
+            return self._held_over(told, newer, older)
+        return self._changed(told.lasting, newer, older, scores) if scores.changed >= LEAST_CONFIDENCE else None
+
+    def _held_over(self, told: "_Told", newer: Said, older: Said) -> Relation | None:
+        (scores,) = self._scores((told.unbounded,), newer, [older])
+        if scores.changed < LEAST_CONFIDENCE or told.bound is None:
+            return None
+        found = self._changed((told.unbounded,), newer, older, scores)
+        ended = found.ended or ((0, len(older.text)),)
+        return replace(found, kind=RelationKind.OVERRIDES, until=told.bound.until, ended=ended, merged=None)
+
+    def _changed(self, parts: Sequence[str], newer: Said, older: Said, scores: PairScores) -> Relation:
+        whole = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=scores.changed)
+        if scores.retracted >= _SURE:
+            return replace(whole, kind=RelationKind.RETRACTS, ended=((0, len(older.text)),))
+        ended = self._ended_sentences(parts, newer, older)
+        if ended is not None:
+            return replace(whole, ended=ended) if ended else replace(whole, kind=RelationKind.UNDECIDED)
+        if scores.part <= max(scores.replaced, scores.ended):
+            return replace(whole, ended=((0, len(older.text)),))
+        merged = spliced(older.text, newer.text)
+        kind = RelationKind.UNDECIDED if merged is None else RelationKind.CHANGES_PART
+        return replace(whole, kind=kind, merged=merged)
+
+    def _ended_sentences(self, parts: Sequence[str], newer: Said, older: Said) -> tuple[tuple[int, int], ...] | None:
+        """Those of several that no longer hold, empty where none can be told; None of a text that is not split."""
+        spans = sentence_spans(older.text)
+        if not 1 < len(spans) <= _MOST_SENTENCES:
+            return None
+        each = [replace(older, text=older.text[slice(*span)], before="") for span in spans]
+        scores = self._scores(parts, newer, each)
+        least = max(LEAST_CONFIDENCE, _NEAR_THE_BEST * max(one.changed for one in scores))
+        return tuple(span for span, one in zip(spans, scores, strict=True) if one.changed >= least)
+
+    def _scores(self, parts: Sequence[str], newer: Said, older: Sequence[Said]) -> list[PairScores]:
+        """Of each older one the strongest of what the parts of the newer do to it."""
+        if self._model is None or not parts or not older:
+            return [STANDS] * len(older)
+        pairs = [_pair(place, part, newer, one) for one in older for place, part in enumerate(parts)]
+        scores = self._model.relate(pairs)
+        rows = (scores[at : at + len(parts)] for at in range(0, len(scores), len(parts)))
+        return [max(row, key=lambda one: one.changed) for row in rows]
+
+    @property
+    def _rule(self) -> str:
+        return self._model.version if self._model is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A newer message: what it says for good, in parts; its bound, and the bounded sentence without it."""
+
+    lasting: tuple[str, ...]
+    bound: Bound | None = None
+    unbounded: str = ""
+
+    @classmethod
+    def of(cls, newer: Said) -> "_Told":
+        bound, text = binding_bound(newer.text, newer.at), newer.text
+        if bound is None:
+            return cls(tuple(_parts(text)))
+        (start, end), around = bound.span, next(iter(_around(text, bound)), (0, len(text)))
+        lasting = f"{text[: around[0]]} {text[around[1] :]}".strip()
+        return cls(tuple(_parts(lasting)), bound, _without(text[around[0] : around[1]], text[start:end]))
+
+
+def _without(sentence: str, bound: str) -> str:
+    return _LOOSE_BLANK.sub("", sentence.replace(bound, "", 1)).strip()
+
+
+def _pair(place: int, part: str, newer: Said, older: Said) -> StatementPair:
+    return StatementPair(part, older.text, newer.before if place == 0 else "", older.before)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Whole sentences together, up to what a model reads at once; of a long text its first parts."""
+    parts = [""]
+    for sentence in split_sentences(text):
+        if parts[-1] and len(parts[-1]) + len(sentence) > _PART_CHARACTERS:
+            parts.append(sentence)
+        else:
+            parts[-1] = f"{parts[-1]} {sentence}".strip()
+    yield from (part for part in parts[:_MOST_PARTS] if part)
+
+
+def _bounds(said: Said) -> tuple[TimeBound, ...]:
+    bound = binding_bound(said.text, said.at)
+    if bound is None:
+        return ()
+    return tuple(TimeBound(span, bound.until, BOUND) for span in _around(said.text, bound))
+
+
+def _around(text: str, bound: Bound) -> Iterable[tuple[int, int]]:
+    """The sentence in which the bound is said."""
+    return [span for span in sentence_spans(text) if span[0] <= bound.span[0] < span[1]][:1]

@@ -1,0 +1,65 @@
+"""Both adapters of `PairModel` keep its contract; the trained one means what it says, in several languages."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.adapters.embedders.model_folder import JUDGE_FILE
+from recollect.adapters.judges.onnx_pairs import OnnxPairModel
+from recollect.adapters.judges.table_pairs import TablePairModel
+from recollect.contracts.pair_model import PAIRS, PairModelContract
+from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.core.errors import NotReady
+from recollect.ports import PairModel
+from recollect.rules.groups import ConflictRules
+
+
+class TestTable(PairModelContract):
+    @pytest.fixture
+    def model(self) -> PairModel:
+        return TablePairModel({(PAIRS[0].newer, PAIRS[0].older): PairScores(changed=0.9, replaced=0.5, ended=0.5)})
+
+
+class TestOnnx(PairModelContract):
+    @pytest.fixture
+    def model(self, e5_folder: Path) -> PairModel:
+        return OnnxPairModel(e5_folder)
+
+    @pytest.mark.spec("P-24")
+    @pytest.mark.parametrize(
+        ("older", "change", "stands"),
+        [
+            ("I live in Paris.", "I moved to Lyon last week.", "My sister moved to Lyon last week."),
+            (
+                "I live in Marchmont.",
+                "Handed the Marchmont keys back, first night in Leith.",
+                "My colleague moved to Leith.",
+            ),
+            ("Ich wohne in Köln.", "Bin letzte Woche nach Bonn gezogen.", "Meine Kollegin ist nach Bonn gezogen."),
+            ("我每天早上喝咖啡。", "我已经戒了咖啡，现在只喝茶。", "我同事戒了咖啡。"),
+        ],
+    )
+    def test_a_change_is_told_from_what_sounds_like_it(
+        self, model: PairModel, older: str, change: str, stands: str
+    ) -> None:
+        changed, other = model.relate([StatementPair(change, older), StatementPair(stands, older)])
+        asked = ConflictRules().ask
+        assert changed.changed >= asked > other.changed
+
+
+def test_a_folder_without_a_judge_says_how_to_build_one(tmp_path: Path) -> None:
+    with pytest.raises(NotReady, match="build it with"):
+        OnnxPairModel(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": "x"}', '{"version": "x", "scale": "a", "shift": 0}'])
+def test_a_damaged_judge_is_not_ready(tmp_path: Path, content: str) -> None:
+    (tmp_path / JUDGE_FILE).write_text(content)
+    with pytest.raises(NotReady):
+        OnnxPairModel(tmp_path)
+
+
+def test_a_judge_whose_graph_is_missing_is_not_ready_when_it_is_asked(tmp_path: Path) -> None:
+    (tmp_path / JUDGE_FILE).write_text('{"version": "x", "scale": 1, "shift": 0, "files": []}')
+    with pytest.raises(NotReady, match="cannot be loaded"):
+        OnnxPairModel(tmp_path).relate(PAIRS)

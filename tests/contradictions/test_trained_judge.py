@@ -1,0 +1,125 @@
+"""From probabilities to relations: sentences, bounds, parts, retractions (P-24)."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.adapters.judges.table_pairs import TablePairModel
+from recollect.contradictions.judge import Relation, RelationKind, Said
+from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.trained import TrainedJudge
+
+TUESDAY = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
+CHANGES = PairScores(changed=0.9)
+PART = PairScores(changed=0.9, replaced=0.1, part=0.9)
+OLD = "I live in Paris."
+
+
+def said(text: str, at: datetime = TUESDAY) -> Said:
+    return Said(id=text, text=text, at=at)
+
+
+def judged(newer: str, older: str, rows: dict[tuple[str, str], PairScores]) -> Relation | None:
+    (found,) = TrainedJudge(TablePairModel(rows)).judge(said(newer), [said(older)])
+    return found
+
+
+@pytest.mark.spec("P-24")
+def test_what_a_model_is_sure_of_replaces_and_names_the_model_and_its_confidence() -> None:
+    found = judged("I moved to Lyon.", OLD, {("I moved to Lyon.", OLD): CHANGES})
+    wanted = Relation(kind=RelationKind.SUPERSEDES, rule="table", ended=((0, len(OLD)),), confidence=0.9)
+    assert found == wanted
+
+
+@pytest.mark.parametrize("changed", [0.0, 0.09])
+def test_what_is_unlikely_does_nothing(changed: float) -> None:
+    assert judged("I moved.", OLD, {("I moved.", OLD): PairScores(changed=changed)}) is None
+
+
+def test_the_same_words_again_do_nothing() -> None:
+    assert judged(OLD.upper(), OLD, {(OLD.upper(), OLD): CHANGES}) is None
+
+
+def test_without_a_model_nothing_is_judged() -> None:
+    judge = TrainedJudge(None)
+    assert judge.judge(said("I moved to Lyon."), [said(OLD)]) == [None]
+    assert not judge.profile(said("I moved to Lyon.")).may_end
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [("Thanks!", False), ("Where do I live?", False), ("Wo wohne ich？", False), (OLD, True), ("我住在巴黎。", True)],
+)
+def test_a_word_alone_or_a_question_states_nothing(text: str, states: bool) -> None:
+    profile = TrainedJudge(TablePairModel({})).profile(said(text))
+    assert (profile.states, profile.may_end) == (states, states)
+
+
+@pytest.mark.spec("P-24")
+def test_of_several_sentences_the_one_ends_that_no_longer_holds() -> None:
+    older = f"My gran bakes on Sundays. {OLD} I like tea."
+    rows = {("I moved to Lyon.", older): CHANGES, ("I moved to Lyon.", OLD): CHANGES}
+    found = judged("I moved to Lyon.", older, rows)
+    assert found is not None
+    assert [older[slice(*span)] for span in found.ended] == [OLD]
+
+
+@pytest.mark.spec("P-24")
+def test_where_no_sentence_by_itself_is_changed_a_conflict_is_left_open() -> None:
+    older = f"My gran bakes on Sundays. {OLD}"
+    found = judged("I moved to Lyon.", older, {("I moved to Lyon.", older): CHANGES})
+    assert found is not None
+    assert (found.kind, found.ended) == (RelationKind.UNDECIDED, ())
+
+
+@pytest.mark.spec("P-24")
+def test_a_part_is_spliced_where_it_can_be_told_exactly_and_else_left_open() -> None:
+    older, newer = "Choir is at 19:30.", "We start at 20:00 now."
+    found = judged(newer, older, {(newer, older): PART})
+    assert found is not None
+    assert (found.kind, found.merged) == (RelationKind.CHANGES_PART, "Choir is at 20:00.")
+    found = judged("A bit later now.", older, {("A bit later now.", older): PART})
+    assert found is not None
+    assert (found.kind, found.merged) == (RelationKind.UNDECIDED, None)
+
+
+@pytest.mark.spec("P-24")
+def test_what_would_change_it_for_good_but_for_its_bound_holds_over_for_a_while() -> None:
+    newer = "I live in Lyon until Friday."
+    found = judged(newer, OLD, {("I live in Lyon.", OLD): CHANGES})
+    assert found is not None
+    assert (found.kind, found.until) == (RelationKind.OVERRIDES, datetime(2026, 6, 20, tzinfo=UTC))
+
+
+@pytest.mark.spec("P-24")
+def test_a_bound_in_another_sentence_bounds_nothing_of_the_change() -> None:
+    newer = "I moved to Lyon. The office is closed until Friday."
+    found = judged(newer, OLD, {("I moved to Lyon.", OLD): CHANGES})
+    assert found is not None
+    assert (found.kind, found.until) == (RelationKind.SUPERSEDES, None)
+
+
+@pytest.mark.spec("P-24")
+def test_what_says_that_it_never_was_so_retracts() -> None:
+    newer = "I misspoke, I never lived in Paris."
+    found = judged(newer, OLD, {(newer, OLD): PairScores(changed=0.9, replaced=0.0, ended=1.0, retracted=0.8)})
+    assert found is not None
+    assert found.kind is RelationKind.RETRACTS
+
+
+def test_a_long_message_is_read_in_parts_and_the_strongest_counts() -> None:
+    filler = "It rained again and we talked about the garden and the neighbours for an hour or so. " * 3
+    newer = f"{filler}I moved to Lyon."
+    last = TrainedJudge(Noted()).judge(said(newer), [said(OLD)])
+    assert last[0] is not None
+
+
+class Noted:
+    """Only a part that is short enough and names the change changes anything."""
+
+    version = "noted"
+
+    def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+        told = ("Lyon" in pair.newer and len(pair.newer) <= 220 for pair in pairs)
+        return [PairScores(changed=0.9 if one else 0.0) for one in told]
