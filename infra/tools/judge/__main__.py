@@ -1,4 +1,4 @@
-"""`python -m infra.tools.judge train|evaluate`: needs PyTorch (`pip install torch`), which nothing else does.
+"""`python -m infra.tools.judge`: training needs PyTorch (`pip install torch`), which nothing else does.
 
     train    --out DIR [--held w3,w6,c,f] [--epochs 3]     writes DIR/judge.pt; run again, it goes on
              [--start JUDGE.pt --rate 5e-5]                from an earlier model's weights, for data that came since

@@ -10,6 +10,7 @@ import pytest
 
 from recollect.adapters.embedders.building import build, weights
 from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
+from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 from recollect.core import errors as extras
 from recollect.core.errors import NotReady, UpstreamFailed
 
@@ -47,6 +48,20 @@ def test_what_is_there_whole_is_not_built_again(e5_folder: Path, tmp_path: Path)
     before = (e5_folder / "model.onnx").stat().st_mtime_ns
     build.build_model(e5_folder, tmp_path / "no such wheel")
     assert (e5_folder / "model.onnx").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("damage", ["judge.json", "judge.onnx", "judge.bin"])
+def test_a_folder_without_its_judge_is_made_anew_with_the_same_vectors(
+    tmp_path: Path, wheel: Path, e5_folder: Path, damage: str
+) -> None:
+    target = tmp_path / "model"
+    shutil.copytree(e5_folder, target)
+    (target / damage).unlink()
+    with pytest.raises(NotReady):
+        OnnxPairModel(target)
+    build.build_model(target, wheel)
+    assert OnnxPairModel(target).version == OnnxPairModel(e5_folder).version
+    assert verify_folder(target).files == verify_folder(e5_folder).files
 
 
 def test_a_folder_of_another_generation_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:

@@ -216,24 +216,42 @@ def ensure_model(settings: Settings, tell: Callable[[str], None] = say) -> bool:
     try:
         build_model(settings, tell)
     except RecollectError as error:
+        if _embeds(settings):
+            tell(f"no judge, so keys alone settle contradictions: {error}")
+            return True
         tell(f"no embedding model, so {WORDS_ALONE}: {error}")
         return False
     return True
 
 
+def _embeds(settings: Settings) -> bool:
+    """Whether the embedding model is there, as in a folder that was built before there was a judge."""
+    from recollect.adapters.embedders.model_folder import read_manifest
+
+    try:
+        read_manifest(model_folder(settings))
+    except RecollectError:
+        return False
+    return True
+
+
 def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | None:
-    """Builds the model that is set unless it is there; the folder if it was built. Raises NotReady, UpstreamFailed.
+    """Builds the model that is set, and the judge beside it, unless both are there; the folder if it was built.
+
+    Raises NotReady, UpstreamFailed.
 
     A terminal shows a spinner meanwhile; elsewhere `tell` gets one line.
     """
     from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES
     from recollect.adapters.embedders.building.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
+    from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     require_package("onnxruntime", "the embedding model")
     folder = model_folder(settings)
     try:
         read_manifest(folder)
+        OnnxPairModel(folder)
     except RecollectError:
         fetching = f"Fetching and building the embedding model ({DOWNLOAD_MEGABYTES} MB, once) …"
         console = message_console()
