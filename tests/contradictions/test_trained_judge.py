@@ -101,6 +101,16 @@ def test_a_bound_in_another_sentence_bounds_nothing_of_the_change() -> None:
 
 
 @pytest.mark.spec("P-24")
+def test_of_a_clause_with_a_bound_that_clause_alone_is_bounded() -> None:
+    text = "The choir sings outside until Friday, and my sister Anna bakes bread every Sunday."
+    (bound,) = TrainedJudge(TablePairModel({})).profile(said(text)).bounds
+    assert text[slice(*bound.span)] == "The choir sings outside until Friday"
+    found = judged(text, OLD, {("and my sister Anna bakes bread every Sunday.", OLD): CHANGES})
+    assert found is not None
+    assert (found.kind, found.until) == (RelationKind.SUPERSEDES, None)
+
+
+@pytest.mark.spec("P-24")
 def test_what_says_that_it_never_was_so_retracts() -> None:
     newer = "I misspoke, I never lived in Paris."
     found = judged(newer, OLD, {(newer, OLD): PairScores(changed=0.9, replaced=0.0, ended=1.0, retracted=0.8)})

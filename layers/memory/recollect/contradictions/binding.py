@@ -18,6 +18,7 @@ _CACHED = 512
 
 _I = re.IGNORECASE
 _CLAUSE_START = re.compile(r"[,;:.!?]\s|\s(?:and|but|so|because)\s", _I)
+_COMMA = re.compile(r"[,;:]\s+")
 _CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|whether|whenever)\b", _I)
 _UNREAL = re.compile(r"\b(?:would|could|might|should|wish|'d (?:love|like)|hoping|maybe|perhaps)\b", _I)
 _NO_VALUES = re.compile(
@@ -152,6 +153,14 @@ def binding_bound(text: str, at: datetime) -> Bound | None:
         if _Place.of(read, span, bound).binds:
             return bound
     return None
+
+
+def clause_around(text: str, bound: Bound) -> tuple[int, int]:
+    """Where the clause in which a bound is said begins and ends: between commas, within its sentence."""
+    start, end = next((one for one in sentence_spans(text) if one[0] <= bound.span[0] < one[1]), (0, len(text)))
+    before = [start, *(match.end() for match in _COMMA.finditer(text, start, bound.span[0]))]
+    after = _COMMA.search(text, bound.span[1], end)
+    return before[-1], after.start() if after is not None else end
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

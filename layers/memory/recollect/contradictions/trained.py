@@ -1,15 +1,15 @@
 """The trained judge behind the door: probabilities of pairs in, relations out (P-24).
 
 A long message is read in parts of whole sentences, since a model of pairs reads 64 pieces of it; what ends of an older
-message is the sentence. A message with a bound in time is asked about as if it had none: whether it would change the
+message is the sentence. A clause with a bound in time is asked about as if it had none: whether it would change the
 older one for good is whether it does for a while.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.contradictions.binding import binding_bound, sentence_spans
+from recollect.contradictions.binding import binding_bound, clause_around, sentence_spans
 from recollect.contradictions.bounds import Bound
 from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
 from recollect.contradictions.pairs import PairScores, StatementPair
@@ -25,6 +25,7 @@ _MOST_SENTENCES = 6
 _LEAST_WORDS = 2
 _SURE = 0.5
 _NEAR_THE_BEST = 0.6
+_LOOSE = " ,;:"
 _LOOSE_BLANK = re.compile(r"\s+(?=[,.;!?])")
 STANDS = PairScores(changed=0.0)
 BOUND = "bound"
@@ -114,8 +115,8 @@ class _Told:
         bound, text = binding_bound(newer.text, newer.at), newer.text
         if bound is None:
             return cls(tuple(_parts(text)))
-        (start, end), around = bound.span, next(iter(_around(text, bound)), (0, len(text)))
-        lasting = f"{text[: around[0]]} {text[around[1] :]}".strip()
+        (start, end), around = bound.span, clause_around(text, bound)
+        lasting = f"{text[: around[0]]} {text[around[1] :]}".strip(_LOOSE)
         return cls(tuple(_parts(lasting)), bound, _without(text[around[0] : around[1]], text[start:end]))
 
 
@@ -142,9 +143,4 @@ def _bounds(said: Said) -> tuple[TimeBound, ...]:
     bound = binding_bound(said.text, said.at)
     if bound is None:
         return ()
-    return tuple(TimeBound(span, bound.until, BOUND) for span in _around(said.text, bound))
-
-
-def _around(text: str, bound: Bound) -> Iterable[tuple[int, int]]:
-    """The sentence in which the bound is said."""
-    return [span for span in sentence_spans(text) if span[0] <= bound.span[0] < span[1]][:1]
+    return (TimeBound(clause_around(said.text, bound), bound.until, BOUND),)
