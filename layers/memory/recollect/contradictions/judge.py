@@ -25,16 +25,12 @@ class RelationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A statement: who said it ("" for the user), when, in the record with this id.
-
-    `before` is what the other side said just before, "" where unknown: "Thursday then" answers it.
-    """
+    """A statement: who said it ("" for the user), when, in the record with this id."""
 
     id: str
     text: str
     at: datetime
     speaker: str = ""
-    before: str = ""
 
     @property
     def order(self) -> tuple[datetime, str]:

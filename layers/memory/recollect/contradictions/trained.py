@@ -48,7 +48,7 @@ class TrainedJudge:
             return [None] * len(older)
         judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
         told = _Told.of(newer)
-        found = dict(zip((one.id for one in judged), self._scores(told.lasting, newer, judged), strict=True))
+        found = dict(zip((one.id for one in judged), self._scores(told.lasting, judged), strict=True))
         relations = {one.id: self._relation(told, newer, one, found[one.id]) for one in judged}
         return [relations.get(one.id) for one in older]
 
@@ -58,7 +58,7 @@ class TrainedJudge:
         return self._changed(told.lasting, newer, older, scores) if scores.changed >= LEAST_CONFIDENCE else None
 
     def _held_over(self, told: "_Told", newer: Said, older: Said) -> Relation | None:
-        (scores,) = self._scores((told.unbounded,), newer, [older])
+        (scores,) = self._scores((told.unbounded,), [older])
         if scores.changed < LEAST_CONFIDENCE or told.bound is None:
             return None
         found = self._changed((told.unbounded,), newer, older, scores)
@@ -69,7 +69,7 @@ class TrainedJudge:
         whole = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=scores.changed)
         if scores.retracted >= _SURE:
             return replace(whole, kind=RelationKind.RETRACTS, ended=((0, len(older.text)),))
-        ended = self._ended_sentences(parts, newer, older)
+        ended = self._ended_sentences(parts, older)
         if ended is not None:
             return replace(whole, ended=ended) if ended else replace(whole, kind=RelationKind.UNDECIDED)
         if scores.part <= max(scores.replaced, scores.ended):
@@ -78,21 +78,21 @@ class TrainedJudge:
         kind = RelationKind.UNDECIDED if merged is None else RelationKind.CHANGES_PART
         return replace(whole, kind=kind, merged=merged)
 
-    def _ended_sentences(self, parts: Sequence[str], newer: Said, older: Said) -> tuple[tuple[int, int], ...] | None:
+    def _ended_sentences(self, parts: Sequence[str], older: Said) -> tuple[tuple[int, int], ...] | None:
         """Those of several that no longer hold, empty where none can be told; None of a text that is not split."""
         spans = sentence_spans(older.text)
         if not 1 < len(spans) <= _MOST_SENTENCES:
             return None
-        each = [replace(older, text=older.text[slice(*span)], before="") for span in spans]
-        scores = self._scores(parts, newer, each)
+        each = [replace(older, text=older.text[slice(*span)]) for span in spans]
+        scores = self._scores(parts, each)
         least = max(LEAST_CONFIDENCE, _NEAR_THE_BEST * max(one.changed for one in scores))
         return tuple(span for span, one in zip(spans, scores, strict=True) if one.changed >= least)
 
-    def _scores(self, parts: Sequence[str], newer: Said, older: Sequence[Said]) -> list[PairScores]:
+    def _scores(self, parts: Sequence[str], older: Sequence[Said]) -> list[PairScores]:
         """Of each older one the strongest of what the parts of the newer do to it."""
         if self._model is None or not parts or not older:
             return [STANDS] * len(older)
-        pairs = [_pair(place, part, newer, one) for one in older for place, part in enumerate(parts)]
+        pairs = [StatementPair(part, one.text) for one in older for part in parts]
         scores = self._model.relate(pairs)
         rows = (scores[at : at + len(parts)] for at in range(0, len(scores), len(parts)))
         return [max(row, key=lambda one: one.changed) for row in rows]
@@ -122,10 +122,6 @@ class _Told:
 
 def _without(sentence: str, bound: str) -> str:
     return _LOOSE_BLANK.sub("", sentence.replace(bound, "", 1)).strip()
-
-
-def _pair(place: int, part: str, newer: Said, older: Said) -> StatementPair:
-    return StatementPair(part, older.text, newer.before if place == 0 else "", older.before)
 
 
 def _parts(text: str) -> Iterator[str]:

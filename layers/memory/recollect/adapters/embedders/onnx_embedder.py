@@ -30,6 +30,7 @@ from recollect.adapters.embedders.model_folder import (
     pooled_generation,
     read_manifest,
 )
+from recollect.adapters.embedders.onnx_session import acceptable, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
 from recollect.core.errors import NotReady, missing_package, require_package
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 _STATES: Final = "last_hidden_state"
 _MOST_THREADS = 4
-# A text is cut to this many characters a piece before it is split, which bounds the time of a huge one.
-_CHARACTERS_PER_PIECE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +100,16 @@ class OnnxEmbedder:
 
     def _encode(self, text: str, prefix: str, with_tokens: bool) -> Encoding:
         model = self._loaded()
-        pieces = model.tokenizer.pieces(self._acceptable(text), prefix)
+        pieces = model.tokenizer.pieces(acceptable(text, self._manifest.max_tokens), prefix)
         states = model.states(pieces.ids)
         vector, spans = unit(states.mean(axis=0)), pieces.spans
         return Encoding(vector, TokenVectors(unit(states[list(spans)]), tuple(spans.values())) if with_tokens else None)
 
-    def _acceptable(self, text: str) -> str:
-        cut = text[: self._manifest.max_tokens * _CHARACTERS_PER_PIECE]
-        # "?" replaces half a surrogate pair, one character for one, so that spans stay right.
-        return cut.encode("utf-8", "replace").decode("utf-8")
-
 
 def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
     try:
-        import onnxruntime
-
+        session = open_session(folder / GRAPH_FILE)
         tokenizer = read_unigram(folder / UNIGRAM_FILE, manifest.max_tokens)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        session = onnxruntime.InferenceSession(str(folder / GRAPH_FILE), options, providers=["CPUExecutionProvider"])
     except ImportError as error:
         raise missing_package(error.name, "the in-process embedder") from error
     except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recollect.adapters.embedders.model_folder import JUDGE_FILE, JUDGE_GRAPH_FILE, UNIGRAM_FILE, how_to_build
+from recollect.adapters.embedders.onnx_session import acceptable, open_session
 from recollect.adapters.embedders.unigram import read_unigram
 from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of
 from recollect.contradictions.pairs import PairScores, StatementPair
@@ -24,7 +25,6 @@ from recollect.core.errors import NotReady, missing_package, require_package
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-_CHARACTERS_PER_PIECE = 64
 _CACHED_TEXTS = 256
 _MOST_READ = 512
 """Pieces of one text before it is cut to what the model reads."""
@@ -100,14 +100,8 @@ def _read(folder: Path) -> _About:
 
 def _load(folder: Path) -> _Loaded:
     try:
-        import onnxruntime
-
+        session = open_session(folder / JUDGE_GRAPH_FILE)
         tokenizer = read_unigram(folder / UNIGRAM_FILE, _MOST_READ)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        path = str(folder / JUDGE_GRAPH_FILE)
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except ImportError as error:
         raise missing_package(error.name, "the in-process judge") from error
     except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read
@@ -115,7 +109,6 @@ def _load(folder: Path) -> _Loaded:
 
     @lru_cache(_CACHED_TEXTS)
     def split(text: str) -> tuple[int, ...]:
-        cut = text[: max(MOST_PIECES) * _CHARACTERS_PER_PIECE]
-        return tuple(tokenizer.pieces(cut.encode("utf-8", "replace").decode("utf-8")).ids[1:-1])
+        return tuple(tokenizer.pieces(acceptable(text, max(MOST_PIECES))).ids[1:-1])
 
     return _Loaded(split, session)

@@ -1,0 +1,28 @@
+"""What the embedder and the judge share of ONNX Runtime: how a graph is opened, and which texts a tokenizer takes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+# A text is cut to this many characters a piece before it is split, which bounds the time of a huge one.
+_CHARACTERS_PER_PIECE = 64
+
+
+def open_session(graph: Path) -> "InferenceSession":
+    """The graph on one thread. Raises ImportError without onnxruntime, whatever that raises for a damaged file."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+
+
+def acceptable(text: str, most_pieces: int) -> str:
+    """The beginning of a text, enough for so many pieces.
+
+    "?" replaces half a surrogate pair, one character for one, so that spans stay right.
+    """
+    return text[: most_pieces * _CHARACTERS_PER_PIECE].encode("utf-8", "replace").decode("utf-8")
