@@ -24,7 +24,7 @@ from embedded.memory_items import USER, reject, shown
 from embedded.setting import ANNA, Instead, Memory, with_parts
 from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.resolve import Resolved
+from recollect.contradictions.resolve import Resolved, Settling
 from recollect.core.errors import Conflict, InvalidInput, NotFound
 from recollect.core.items import ItemWrite, pages
 from recollect.core.scope import Scope
@@ -42,7 +42,9 @@ UNLIKE = ("zebra sings", "kettle boils", "lamp glows", "river bends", "clock tic
 
 
 def resolve(memory: Memory, conflict_id: str, winner: str, scope: Scope = ANNA) -> Resolved:
-    resolved = memory.app.contradictions.resolution.resolve(scope, conflict_id, winner, USER, memory.now)
+    resolved = memory.app.contradictions.resolution.resolve(
+        scope, conflict_id, winner, Settling(actor=USER), memory.now
+    )
     memory.project()
     return resolved
 

@@ -15,6 +15,9 @@ from crashes.world import BEGIN, USER, World
 from embedded.setting import ANNA
 from recollect.arbitration.arbitrate import Applying, ArbitrationRequest
 from recollect.arbitration.detection import Statement
+from recollect.context.rendering import fence_for
+from recollect.contradictions.ask_model import AskAboutConflicts
+from recollect.contradictions.candidates import CurrentRecords
 from recollect.contradictions.decisions import (
     ConflictStatus,
     OpenConflict,
@@ -23,16 +26,18 @@ from recollect.contradictions.decisions import (
     conflict_document,
     conflict_in,
     conflict_key,
+    conflict_write,
     decision_in,
 )
 from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.ledger import Deciding, DecisionFilter
-from recollect.contradictions.resolve import Resolved, RevertOrder
-from recollect.core.errors import Conflict, NotFound, VersionMismatch
+from recollect.contradictions.resolve import Resolved, RevertOrder, Settling
+from recollect.core.errors import Conflict, NotFound, Unavailable, VersionMismatch
 from recollect.core.ids import IdSeed
 from recollect.core.items import ItemWrite
 from recollect.memories.memory import Memory
 from recollect.memories.storage import memory_in
+from recollect.rules.groups import ConflictRules
 from recollect.timeline.record import EventDraft
 from samples.statements import statement
 
@@ -81,7 +86,15 @@ def _resolve(world: World) -> Resolved:
     """In favour of the newer one."""
     conflict_id = world.known["conflict"]
     winner = conflict_id.partition(".")[0]
-    return world.app.contradictions.resolution.resolve(ANNA, conflict_id, winner, USER, world.now)
+    return world.app.contradictions.resolution.resolve(ANNA, conflict_id, winner, Settling(actor=USER), world.now)
+
+
+def waiting_for_a_model(world: World) -> None:
+    """An open conflict about which a model is to be asked."""
+    decided(world)
+    items, key = world.app.parts.items, conflict_key(world.known["conflict"])
+    conflict = conflict_in(items.get(ANNA, [key])[key].value)
+    items.write(ANNA, [conflict_write(conflict, ask_at=world.now)], world.now)
 
 
 def resolved(world: World) -> None:
@@ -106,6 +119,25 @@ def _current(*contents: str) -> Any:
         assert ended <= told
 
     return check
+
+
+@scenario(
+    prepare=waiting_for_a_model,
+    says='{"relation": "replaced", "confidence": 0.9}',
+    after=_current(LYON, UNLIKE[1]),
+    unlike=frozenset({"items.conflicts"}),
+)
+def ask_about_conflicts(world: World) -> None:
+    """The model is asked; the older one is superseded."""
+    app = world.app
+    current = CurrentRecords(app.parts.timeline, app.parts.items)
+    resolution, rules = app.contradictions.resolution, app.rules.resolved
+    asking = AskAboutConflicts(
+        app.parts.items, current, resolution, app.parts.model, rules, lambda: fence_for("f" * 32)
+    )
+    report = asking.run(lambda: world.now, lambda: 300.0)
+    if report.failed:
+        raise Unavailable(", ".join(report.failed))
 
 
 @scenario(prepare=stated, after=_current(LYON, NO_MEAT, "Oslo"))
@@ -133,7 +165,7 @@ def leave_open(world: World) -> bool:
     relation = Relation(kind=RelationKind.UNDECIDED, rule="test")
     verdict = Verdict(newer.id, newer.timestamp, relation)
     for _ in range(2):
-        world.app.contradictions.verdicts.open_conflict(Deciding(ANNA, world.now), older.id, verdict)
+        world.app.contradictions.verdicts.open_conflict(Deciding(ANNA, world.now), older.id, verdict, ConflictRules())
     return True
 
 

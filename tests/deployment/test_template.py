@@ -43,7 +43,6 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_MCP_USER": "the token or a header says whose memory it is",
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
     "RECOLLECT_MODEL_FOLDER": "the layer has a place of its own",
-    "RECOLLECT_JUDGE": "it follows the embedder, in whose folder its layer lies",
 }
 
 

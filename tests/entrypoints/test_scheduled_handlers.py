@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 
-from embedded.setting import ANNA, Memory, open_memory
+from embedded.setting import ANNA, Memory, open_memory, with_parts
 from embedded.summarizing import Summaries, summaries_of
+from recollect.adapters.judges.table_pairs import TablePairModel
+from recollect.contradictions.pairs import PairScores
 from recollect.core.errors import InvalidInput, UpstreamFailed
 from recollect.entrypoints.lambda_handlers import Handler, asks_for, jobs_handler, retain_handler, summarize_handler
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.timeline.record import EventDraft
+from samples.scripted import MODEL, Scripted, says
 
 
 class Context:
@@ -187,6 +190,23 @@ def test_a_job_that_fails_is_counted(forgetful: Memory, capsys: pytest.CaptureFi
     assert "what a user said" not in printed
     assert forgetful.app.jobs.read("acme", job.id).errors == {"InvalidInput": 1}
     assert json.loads(json.dumps(dict(forgetful.app.jobs.read("acme", job.id).counts))) == {}
+
+
+def test_jobs_asks_a_configured_model_about_open_conflicts_and_counts_what_it_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
+    texts = "I live in Paris.", "Handed over the keys, first night in Lyon."
+    unsure = TablePairModel({(texts[1], texts[0]): PairScores(changed=0.4)})
+    asking = with_parts(open_memory(tmp_path, **MODEL), model=Scripted(says("replaced")), pair_model=unsure)
+    asking.add(*texts)
+    asking.project()
+    call(jobs_handler(asking.app), {"task": "jobs"})
+    printed = capsys.readouterr().out
+    counted = metrics_in(printed)
+    assert (counted["JudgeCalls"], counted["JudgeSettled"], counted["JudgeInputTokens"]) == (1.0, 1.0, 120.0)
+    assert "Paris" not in printed
+    assert "Lyon" not in printed
 
 
 @pytest.mark.parametrize("event", [{"task": "retain"}, {}, [], None, {"Records": []}])

@@ -40,9 +40,8 @@ def test_labels_name_earlier_turns(path: Path) -> None:
         assert not set(question["evidence"]) & set(question["stale"])
 
 
-def test_a_pair_carries_its_label_and_the_turn_before() -> None:
+def test_a_pair_carries_its_label() -> None:
     talk = next(talks(TALKS))
     (new, old), label = next(iter(talk.changes.items()))
     example = talk.example(new, old)
     assert (example.new, example.old, example.label) == (talk.turns[new][1], talk.turns[old][1], label)
-    assert example.before_new == (talk.turns[new - 1][1] if talk.turns[new - 1][0] == "assistant" else "")

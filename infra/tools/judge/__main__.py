@@ -11,17 +11,16 @@ All take the pinned wheel of the embedder (`--wheel`), its built folder (`--mode
 
 import argparse
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
-from infra.tools.judge.examples import cases, relation_pairs, talks
+from infra.tools.judge.examples import Example, cases, relation_pairs, talks
 from infra.tools.judge.nearest import Nearest
 from infra.tools.judge.sampling import CANDIDATES, Sampling, of_talk, sampled
 from recollect.adapters.embedders.unigram import read_unigram
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/judge_layers.npz"
-TALKS, CASES = Path(__file__).with_name("talks"), Path(__file__).with_name("cases")
+TALKS, PAIRS, CASES = (Path(__file__).with_name(name) for name in ("talks", "pairs", "cases"))
 
 
 def main() -> None:
@@ -42,6 +41,7 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
         data=given.data,
         cases=CASES,
         talks=TALKS,
+        pairs=(given.data / "relation-pairs", PAIRS, *given.own),
         held=_held(given),
         cases_share=given.cases,
         seed=given.seed,
@@ -52,7 +52,7 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
     course = Course(epochs=given.epochs, seed=given.seed, rate=given.rate)
     model = started(given.wheel)
     if given.start:
-        model.load_state_dict(torch.load(given.start))
+        model.load_state_dict({**model.state_dict(), **torch.load(given.start)})
     train(model, examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
 
 
@@ -65,11 +65,9 @@ def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     tokenizer, model, held = read_unigram(given.model / "unigram.bin", 512), started(given.wheel), _held(given)
     model.load_state_dict(torch.load(given.out / "judge.pt"))
     told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, CANDIDATES)]
-    own = [replace(one, before_new="", before_old="") for one in told]  # as a service asks
-    written = [*relation_pairs(given.data / "relation-pairs"), *cases(CASES)]
-    found = calibrated(model, tokenizer, own, written)
+    found = calibrated(model, tokenizer, told, [*_written(given), *cases(CASES)])
     write(found, given.out)
-    print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(own)} pairs")
+    print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(told)} pairs")
 
 
 def _export(given: argparse.Namespace, _: Nearest) -> None:
@@ -87,7 +85,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     model, held = OnnxPairModel(given.model), _held(given) or HELD
-    pairs = [one for one in relation_pairs(given.data / "relation-pairs") if one.group in held]
+    pairs = [one for one in _written(given) if one.group in held]
     if pairs:
         print("\n".join(pair_lines(pairs, changed_by(model, pairs))))
     own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
@@ -95,6 +93,10 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     natural = list(talks(given.data / "natural-dev"))
     scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))
+
+
+def _written(given: argparse.Namespace) -> list[Example]:
+    return [*relation_pairs(given.data / "relation-pairs"), *relation_pairs(PAIRS)]
 
 
 def _held(given: argparse.Namespace) -> frozenset[str]:
@@ -109,6 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--held", default="", help="writers and talks that are left out, with commas between them")
+    parser.add_argument(
+        "--own", type=Path, nargs="*", default=(), help="folders of pairs that `recollect decisions corrections` wrote"
+    )
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=8e-5)

@@ -1,7 +1,9 @@
 """multilingual-e5-small in PyTorch as a cross-encoder of two statements. Only training needs PyTorch.
 
 The state of `<s>` and the mean state go through one hidden layer to four classes (stands, replaced, ended, partly
-changed). The word table is that of the embedder and is frozen, so that both can share it.
+changed). After the first `EARLY` layers the same is asked once, so that most pairs need no more than those; a message
+alone, with nothing older, is asked there whether it changes anything. The word table is that of the embedder and is
+frozen, so that both can share it.
 """
 
 from pathlib import Path
@@ -13,7 +15,8 @@ from torch.nn import functional
 from recollect.adapters.embedders.building import weights
 from recollect.adapters.embedders.building.weights import FourBitTable, Q4Model
 
-SEGMENTS, CLASSES = 4, 4
+SEGMENTS, CLASSES = 2, 4
+EARLY, EARLY_WIDTH = 4, 128
 _EPSILON = 1e-12
 PARTS = {"out": "ao", "up": "fi", "down": "fo", "first": "aln", "second": "oln"}
 """A layer's parts here, and in the pinned file."""
@@ -39,7 +42,7 @@ class Layer(nn.Module):
 
 
 class PairEncoder(nn.Module):
-    """Ids and segments (batch, length) in, logits (batch, 4) out."""
+    """Ids and segments (batch, length) in; logits (batch, 4), and the early ones of changed or not (batch), out."""
 
     def __init__(self, words: Tensor, dropout: float) -> None:
         super().__init__()
@@ -49,26 +52,39 @@ class PairEncoder(nn.Module):
         self.norm, self.drop = nn.LayerNorm(width, eps=_EPSILON), nn.Dropout(dropout)
         self.layers = nn.ModuleList(Layer(width, dropout) for _ in range(weights.LAYERS))
         self.hidden, self.classes = nn.Linear(2 * width, width), nn.Linear(width, CLASSES)
+        self.early_hidden, self.early = nn.Linear(2 * width, EARLY_WIDTH), nn.Linear(EARLY_WIDTH, 1)
 
-    def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
-        return self.classes(self.features(ids, segments)).float()
+    def forward(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
+        seen, early = self.seen(ids, segments)
+        logits = self.classes(functional.gelu(self.hidden(self.drop(seen))))
+        return logits.float(), self.early(functional.gelu(self.early_hidden(self.drop(early))))[:, 0].float()
 
     def features(self, ids: Tensor, segments: Tensor) -> Tensor:
         """What the classes are read from, (batch, width)."""
+        return functional.gelu(self.hidden(self.drop(self.seen(ids, segments)[0])))
+
+    def seen(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
+        """The state of `<s>` beside the mean state, (batch, 2 width): of all layers, and of the early ones."""
         shown = segments >= 0
         x = self.words[ids].float() + self.places(torch.arange(ids.shape[1])) + self.segments(segments.clamp(min=0))
         x = self.drop(self.norm(x))
         mask = shown[:, None, None, :]
-        for layer in self.layers:
+        for layer in self.layers[:EARLY]:
             x = layer(x, mask)
-        counted = shown[:, :, None].to(x.dtype)
-        mean = (x * counted).sum(1) / counted.sum(1)
-        seen = self.drop(torch.cat([x[:, 0], mean], 1))
-        return functional.gelu(self.hidden(seen))
+        early = _pooled(x, shown)
+        for layer in self.layers[EARLY:]:
+            x = layer(x, mask)
+        return _pooled(x, shown), early
 
     def new_parameters(self) -> list[nn.Parameter]:
         """Those that the embedder does not have."""
-        return [one for part in (self.segments, self.hidden, self.classes) for one in part.parameters()]
+        new = (self.segments, self.hidden, self.classes, self.early_hidden, self.early)
+        return [one for part in new for one in part.parameters()]
+
+
+def _pooled(x: Tensor, shown: Tensor) -> Tensor:
+    counted = shown[:, :, None].to(x.dtype)
+    return torch.cat([x[:, 0], (x * counted).sum(1) / counted.sum(1)], 1)
 
 
 def started(wheel: Path, dropout: float = 0.1) -> PairEncoder:

@@ -17,7 +17,7 @@ _CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A pair. `before_new`, `before_old`: the assistant's turn just before either side, empty where there is none."""
+    """A pair; `old` is empty where a message is asked about alone, whether it changes anything."""
 
     group: str
     lang: str
@@ -25,8 +25,6 @@ class Example:
     old: str
     label: int
     kind: str
-    before_new: str = ""
-    before_old: str = ""
     weight: float = 1.0
 
 
@@ -49,16 +47,13 @@ class Talk:
     def example(self, new: int, old: int) -> Example:
         """The pair of two turns; a pair that is no change stands."""
         kind = "near" if (new, old) in self.near else "talk"
-        texts, before = (self.turns[new][1], self.turns[old][1]), (self._before(new), self._before(old))
-        return Example(self.group, self.lang, *texts, self.changes.get((new, old), 0), kind, *before)
-
-    def _before(self, place: int) -> str:
-        return self.turns[place - 1][1] if place and self.turns[place - 1][0] != "user" else ""
+        texts = self.turns[new][1], self.turns[old][1]
+        return Example(self.group, self.lang, *texts, self.changes.get((new, old), 0), kind)
 
 
 def relation_pairs(folder: Path) -> Iterator[Example]:
-    """The pairs of `shared/data/relation-pairs`."""
-    for path in sorted(folder.glob("w*.jsonl")):
+    """The pairs of a folder in the form of `shared/data/relation-pairs`."""
+    for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             item = json.loads(line)
             for pair in item["pairs"]:

@@ -25,7 +25,7 @@ class Encoded:
 
 def encode(tokenizer: Unigram, one: Example) -> Encoded:
     """A pair as the encoder reads it."""
-    pair = StatementPair(one.new, one.old, one.before_new, one.before_old)
+    pair = StatementPair(one.new, one.old)
     found = pieces_of(pair, lambda text: tokenizer.pieces(text).ids[1:-1])
     return Encoded(np.array(found.ids, np.int32), np.array(found.segments, np.int8))
 

@@ -4,7 +4,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infra.tools.judge.examples import Example, Talk, cases, relation_pairs, talks
@@ -21,32 +21,47 @@ class Sampling:
     """Which pairs, and how many of each sort.
 
     `held`: groups and talks that are left out. `candidates`: the nearest older turns of each message of a talk. Shares
-    are of the project's own cases, of the messages of conversations without labels, of the changes that are crossed.
+    are of the project's own cases, of the messages of conversations without labels, of the changes that are crossed, of
+    the written pairs whose newer message is given alone.
     """
 
     data: Path
     cases: Path
     talks: Path
+    pairs: tuple[Path, ...]
     held: frozenset[str] = frozenset()
     candidates: int = 6
     cases_share: float = 0.5
     unlabelled_share: float = 0.12
     crossed_share: float = 0.6
+    alone_share: float = 0.4
     seed: int = 1
 
 
 def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
     """All pairs of a run, the same for the same seed."""
     rng = random.Random(sampling.seed)
-    written = [one for one in relation_pairs(sampling.data / "relation-pairs") if one.group not in sampling.held]
+    written = [one for folder in sampling.pairs for one in relation_pairs(folder) if one.group not in sampling.held]
     found = [*written, *(one for one in cases(sampling.cases) if rng.random() < sampling.cases_share)]
     found += crossed(written, nearest, rng, sampling.crossed_share)
     for name in ("locomo-dev", "madial-zh-dev"):
         found += unlabelled(sampling.data / name, nearest, rng, sampling.unlabelled_share)
     for talk in talks(sampling.talks):
         if not sampling.held & {talk.group, talk.id}:
-            found += of_talk(talk, nearest, sampling.candidates)
-    return found
+            found += [*of_talk(talk, nearest, sampling.candidates), *map(alone, messages_of(talk))]
+    return [*found, *(alone(one) for one in written if rng.random() < sampling.alone_share)]
+
+
+def messages_of(talk: Talk) -> Iterator[Example]:
+    """Each message of the user, labelled by whether it changes anything."""
+    changing = {new for new, _ in talk.changes}
+    for place in talk.users[1:]:
+        yield replace(talk.example(place, place), label=int(place in changing))
+
+
+def alone(one: Example) -> Example:
+    """The newer message by itself: whether it changes anything."""
+    return replace(one, old="", kind="alone")
 
 
 def of_talk(talk: Talk, nearest: Nearest, most: int) -> list[Example]:
@@ -74,7 +89,8 @@ def unlabelled(folder: Path, nearest: Nearest, rng: random.Random, share: float)
         for new in range(8, len(texts)):
             near = nearest.of(texts[new], texts[:new], 4) if rng.random() < share else []
             pairs = ((texts[new], texts[old]) for old in near)
-            found += [Example(folder.name, lang, *pair, 0, "unlabelled", weight=0.5) for pair in pairs]
+            told = [Example(folder.name, lang, *pair, 0, "unlabelled", weight=0.5) for pair in pairs]
+            found += [*told, *map(alone, told[:1])]
     return found
 
 

@@ -20,6 +20,7 @@ from recollect.core.vectors import FloatArray
 
 _SMOOTHING = 0.05
 _CHANGED_SHARE = 0.7
+_EARLY_SHARE = 0.3
 _CHUNK = 40
 _TOLD_EVERY, _SAVED_EVERY = 100, 250
 
@@ -47,7 +48,7 @@ def train(model: PairEncoder, examples: Sequence[Example], tokenizer: Unigram, c
     """Writes `judge.pt` into `out`, and on the way a checkpoint."""
     rows = [encode(tokenizer, one) for one in examples]
     labels = torch.tensor([one.label for one in examples])
-    weights = torch.tensor([one.weight for one in examples])
+    weights = torch.tensor([(one.weight, one.weight * bool(one.old)) for one in examples])
     optimizer = _optimizer(model, course)
     rates = [group["lr"] for group in optimizer.param_groups]
     steps = round(course.epochs * math.ceil(len(rows) / course.batch))
@@ -81,15 +82,15 @@ def probabilities(model: PairEncoder, rows: Sequence[Encoded], size: int = 64) -
     found = np.zeros((len(rows), 4), np.float32)
     for at in range(0, len(order), size):
         chosen = order[at : at + size]
-        found[chosen] = torch.softmax(_logits(model, [rows[place] for place in chosen]), 1).numpy()
+        found[chosen] = torch.softmax(_logits(model, [rows[place] for place in chosen])[0], 1).numpy()
     return found
 
 
-def _logits(model: PairEncoder, rows: Sequence[Encoded]) -> Tensor:
+def _logits(model: PairEncoder, rows: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
     ids, segments = (torch.from_numpy(one) for one in batch_of(rows))
     with torch.autocast("cpu", torch.bfloat16):
-        logits: Tensor = model(ids, segments)
-    return logits
+        logits, early = model(ids, segments)
+    return logits, early
 
 
 def _step(
@@ -104,13 +105,21 @@ def _step(
     return float(loss.detach())
 
 
-def _loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """Most of it on changed or not, the rest on the class."""
-    changed = torch.logsumexp(logits[:, 1:], 1) - logits[:, 0]
+def _loss(logits: tuple[Tensor, Tensor], labels: Tensor, weights: Tensor) -> Tensor:
+    """Most of it on changed or not, the rest on the class; beside that what the early layers say.
+
+    `weights` are (batch, 2): of the early layers, and of the whole, which no message alone is given to.
+    """
+    classes, early = logits
     target = (labels > 0).float() * (1 - 2 * _SMOOTHING) + _SMOOTHING
-    binary = functional.binary_cross_entropy_with_logits(changed, target, reduction="none")
-    classes = functional.cross_entropy(logits, labels, reduction="none", label_smoothing=_SMOOTHING)
-    return ((_CHANGED_SHARE * binary + (1 - _CHANGED_SHARE) * classes) * weights).sum() / weights.sum()
+    changed = _binary(torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], target)
+    kind = functional.cross_entropy(classes, labels, reduction="none", label_smoothing=_SMOOTHING)
+    whole = (_CHANGED_SHARE * changed + (1 - _CHANGED_SHARE) * kind) * weights[:, 1]
+    return (whole + _EARLY_SHARE * _binary(early, target) * weights[:, 0]).sum() / weights[:, 0].sum()
+
+
+def _binary(logits: Tensor, target: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
 
 
 def _optimizer(model: PairEncoder, course: Course) -> torch.optim.Optimizer:

@@ -147,9 +147,10 @@ class Settings:
     )
     judge: str = _setting(
         "auto",
-        "What reads contradictions in words: `e5` (in process, beside the embedder of that name), `none` (keys alone); "
+        "What reads contradictions in words: `e5` (in process, beside the embedder of that name), `none` (keys alone), "
+        "`model` (`e5`, and the language model of `RECOLLECT_MODEL` about what it leaves open); "
         "`auto` is `e5` with that embedder ([contradictions.md](contradictions.md)).",
-        _one_of("auto", "e5", "none"),
+        _one_of("auto", "e5", "none", "model"),
     )
     openai_base_url: str = _setting("", "An OpenAI-compatible server, up to and with `/v1`.", _url)
     openai_api_key: str = _setting("", "Its key, where it wants one.", _header_value)
@@ -211,6 +212,8 @@ class Settings:
         for provider, variable, value in needed:
             if provider in self.model and not value:
                 raise ConfigurationError(variable, f"is needed with {provider} in RECOLLECT_MODEL")
+        if self.judge == "model" and self.model[0] == "extractive":
+            raise ConfigurationError("RECOLLECT_MODEL", "must begin with a language model with RECOLLECT_JUDGE=model")
 
 
 def _read(setting: "Field[Any]", environment: Mapping[str, str]) -> Any:

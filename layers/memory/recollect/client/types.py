@@ -270,7 +270,7 @@ class DecisionListOptions(Narrowing, total=False):
 
     limit: int | None
     status: Literal["applied", "reverted", "withdrawn"] | None
-    step: Literal["key", "judge", "cue", "arbiter", "user"] | None
+    step: Literal["key", "judge", "model", "cue", "arbiter", "user"] | None
     winner: str | None
     loser: str | None
 

@@ -1,12 +1,16 @@
 """Contradictions: found, settled, listed, resolved, reverted."""
 
+import secrets
 from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.composition.deployment import UseCases
 from recollect.composition.memories import MemoryUseCases
 from recollect.composition.search_index import SearchIndexUseCases
+from recollect.context.rendering import fence_for
+from recollect.contradictions.ask_model import AskAboutConflicts
 from recollect.contradictions.candidates import CurrentRecords, FindContradicting
+from recollect.contradictions.corrections import ListCorrections
 from recollect.contradictions.judge import RelationJudge
 from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import MergeParts, PartMemories
@@ -49,12 +53,34 @@ class ContradictionUseCases(UseCases):
 
     @cached_property
     def verdicts(self) -> ApplyVerdicts:
-        return ApplyVerdicts(self._parts.items, self._memories.promoted, self.ledger, self.merged_parts)
+        asks = self._deployment.settings.judge == "model"
+        return ApplyVerdicts(
+            self._parts.items, self._memories.promoted, self.ledger, self.merged_parts, ask_a_model=asks
+        )
+
+    @cached_property
+    def opinions(self) -> AskAboutConflicts | None:
+        """The scheduled run over what the judge left open; None where no language model is asked."""
+        if self._deployment.settings.judge != "model":
+            return None
+        return AskAboutConflicts(
+            self._parts.items,
+            self._current_records,
+            self.resolution,
+            self._parts.model,
+            self._rules.resolved,
+            lambda: fence_for(secrets.token_hex(16)),
+        )
 
     @cached_property
     def decisions(self) -> ListDecisions:
         """`GET /v1/users/{user_id}/arbitrations`."""
         return ListDecisions(self._parts.items)
+
+    @cached_property
+    def corrections(self) -> ListCorrections:
+        """What people said of the judge's decisions, for its next training."""
+        return ListCorrections(self._parts.timeline, self._parts.items)
 
     @cached_property
     def conflicts(self) -> ListConflicts:

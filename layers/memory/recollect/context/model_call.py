@@ -12,6 +12,7 @@ class Task(StrEnum):
 
     CONVERSE = "converse"
     SUMMARIZE = "summarize"
+    JUDGE = "judge"
 
 
 EARLIER_SUMMARY = "summary"

@@ -9,9 +9,9 @@ from recollect.ports import PairModel
 
 PAIRS = (
     StatementPair("I moved to Lyon last week.", "I live in Paris."),
-    StatementPair("Is it raining?", "I live in Paris.", before_newer="Good morning!"),
+    StatementPair("Is it raining?", "I live in Paris."),
     StatementPair("", ""),
-    StatementPair("x" * 100_000, "word " * 20_000, "before " * 5_000, "\n"),
+    StatementPair("x" * 100_000, "word " * 20_000),
     StatementPair("half a pair \ud83d", "\udc00 the other half"),
     StatementPair("我搬到里昂了。", "我住在巴黎。"),
 )

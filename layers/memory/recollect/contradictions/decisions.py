@@ -22,23 +22,27 @@ from typing import Any
 
 from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
-from recollect.core.items import ItemKey, ItemPath, ItemWrite
+from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite
 from recollect.core.time import from_iso, iso
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
 
 FORMAT_VERSION = 1
 ARBITRATIONS = ItemPath("arbitrations")
 CONFLICTS = ItemPath("conflicts")
+TO_ASK = "conflicts"
+"""The queue of those that a language model is asked about."""
 
 
 class Step(StrEnum):
-    """What decided: the key, the judge, the arbiter, or a person (P-24).
+    """What decided: the key, the judge, a language model asked about what the judge left open, the arbiter, or a person
+    (P-24).
 
     CUE stands in decisions of before 2026-12: rules of English words made them, and they stay as decided.
     """
 
     KEY = "key"
     JUDGE = "judge"
+    MODEL = "model"
     CUE = "cue"
     ARBITER = "arbiter"
     USER = "user"
@@ -117,7 +121,8 @@ class OpenConflict:
     """Two memories of which nobody knows which counts: both stay.
 
     `signals` are the detector's, `proposal` the arbiter's. `step` says who could not decide: the judge, which was not
-    sure enough, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person said.
+    sure enough, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person or a language
+    model said; of a settled one without a winner a model said that both hold. `asked` counts how often a model was.
     """
 
     newer: str
@@ -130,6 +135,7 @@ class OpenConflict:
     proposal: Mapping[str, Any] | None = None
     status: ConflictStatus = ConflictStatus.OPEN
     winner: str | None = None
+    asked: int = 0
 
     @property
     def id(self) -> str:
@@ -167,9 +173,10 @@ def decision_write(decision: Decision, expected: int | None = None) -> ItemWrite
     return ItemWrite(decision_key(decision.id), decision_document(decision), expected)
 
 
-def conflict_write(conflict: OpenConflict, expected: int | None = None) -> ItemWrite:
-    """The write that stores it; `expected` as in `ItemWrite`."""
-    return ItemWrite(conflict_key(conflict.id), conflict_document(conflict), expected)
+def conflict_write(conflict: OpenConflict, expected: int | None = None, ask_at: datetime | None = None) -> ItemWrite:
+    """The write that stores it; `expected` as in `ItemWrite`. A language model is asked about it from `ask_at` on."""
+    due = None if ask_at is None else Due(TO_ASK, ask_at)
+    return ItemWrite(conflict_key(conflict.id), conflict_document(conflict), expected, due)
 
 
 def conflict_document(conflict: OpenConflict) -> dict[str, Any]:

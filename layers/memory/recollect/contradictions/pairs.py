@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StatementPair:
-    """A newer and an older statement; `before_*` is what the other side said just before each, "" where unknown."""
+    """A newer and an older statement."""
 
     newer: str
     older: str
-    before_newer: str = ""
-    before_older: str = ""
 
 
 @dataclass(frozen=True, slots=True)

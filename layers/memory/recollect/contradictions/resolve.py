@@ -48,8 +48,16 @@ from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.slots import slot_of
 
-RULE = "resolved"
-_REASON = "a person said which one counts"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settling:
+    """Who settles a conflict, and how the decision tells of it."""
+
+    actor: Actor
+    step: Step = Step.USER
+    rule: str = "resolved"
+    reason: str = "a person said which one counts"
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +70,9 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The record that counts, and the memory that does not."""
+    """The conflict as it will be, the record that counts, and the memory that does not."""
 
+    settled: OpenConflict
     winner: CurrentRecord
     loser: StoredMemory
 
@@ -82,7 +91,7 @@ class ResolveConflict:
         self._conflicts = ListConflicts(self._items, self._current)
         self._read = ReadMemories(self._items)
 
-    def resolve(self, scope: Scope, conflict_id: str, winner: str, actor: Actor, now: datetime) -> Resolved:
+    def resolve(self, scope: Scope, conflict_id: str, winner: str, settling: Settling, now: datetime) -> Resolved:
         """The loser is superseded by the winner. The same winner again changes nothing.
 
         Raises NotFound, InvalidInput where the winner is neither of the two, Conflict where it was settled otherwise,
@@ -93,10 +102,10 @@ class ResolveConflict:
             self._conflicts.one(scope, conflict_id, now)  # in this scope
             item = self._conflicts.item(scope, conflict_id)
             conflict = _checked(conflict_in(item.value), winner)
-            if conflict.status is ConflictStatus.SETTLED:
+            if conflict.winner is not None:
                 return self._again(scope, conflict, now)
             sides = self._sides(scope, conflict, winner, now)
-            return self._written(Deciding(scope.user, now, actor), item, sides, replace(conflict, winner=winner))
+            return self._written(Deciding(scope.user, now, settling.actor), item, sides, settling)
 
         return retry_on_conflict(attempt, "one of the memories")
 
@@ -117,23 +126,22 @@ class ResolveConflict:
         stored = found[loser].stored or self._promoted(scope.user, found[loser].event, now)
         if stored is None:
             raise Conflict("the other one cannot be kept as superseded")
-        return _Sides(found[winner], stored)
+        return _Sides(replace(conflict, status=ConflictStatus.SETTLED, winner=winner), found[winner], stored)
 
-    def _written(self, by: Deciding, item: Item, sides: _Sides, conflict: OpenConflict) -> Resolved:
-        before = sides.loser.memory
-        after = _superseded(before, sides.winner)
-        winner = after.superseded_by or ""
-        decision = decision_about(before, winner, by.now, Step.USER, RULE, Outcome.SUPERSEDED, _REASON)
-        settled = replace(conflict, status=ConflictStatus.SETTLED)
+    def _written(self, by: Deciding, item: Item, sides: _Sides, settling: Settling) -> Resolved:
+        before, step = sides.loser.memory, settling.step
+        after = _superseded(before, sides.winner, step)
+        made = decision_about(before, sides.winner.id, by.now, step, settling.rule, Outcome.SUPERSEDED, settling.reason)
+        decision = replace(made, confidence=settling.confidence)
         writes = [
             *changed_writes(sides.loser.item, before, after, Due(TO_PROJECT, by.now)),
-            conflict_write(settled, item.version),
+            conflict_write(sides.settled, item.version),
             *self._decision_writes(by, decision, before, after),
             *_unchanged(sides.winner),
         ]
         self._items.write(by.scope.user, writes, by.now)
         self._changes.reproject(by.scope, [after], [before], by.now)
-        return Resolved(settled, decision.id)
+        return Resolved(sides.settled, decision.id)
 
     def _decision_writes(self, by: Deciding, decision: Decision, before: Memory, after: Memory) -> list[ItemWrite]:
         """The decision takes the place of one between the two that was taken back."""
@@ -146,16 +154,16 @@ class ResolveConflict:
 def _checked(conflict: OpenConflict, winner: str) -> OpenConflict:
     if winner not in (conflict.newer, conflict.older):
         raise InvalidInput("is neither of the two", ("body", "winner"))
-    if conflict.status is ConflictStatus.SETTLED and conflict.winner != winner:
+    if conflict.winner not in (None, winner):
         raise Conflict("the conflict was settled otherwise")
     return conflict
 
 
-def _superseded(loser: Memory, winner: CurrentRecord) -> Memory:
+def _superseded(loser: Memory, winner: CurrentRecord, by: Step) -> Memory:
     """It held until the winner came; where that was there before, it never did."""
     ends = max(loser.valid_from, winner.said_at)
     ends = ends if loser.valid_to is None else min(loser.valid_to, ends)
-    settled = replace(loser, settled_by=Step.USER.value, version=loser.version + 1)
+    settled = replace(loser, settled_by=by.value, version=loser.version + 1)
     return replace(settled, status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=ends)
 
 
@@ -361,8 +369,8 @@ class RevertDecision:
             raise Conflict("the value was rejected")
 
     def _open_again(self, scope: Scope, decision: Decision) -> list[ItemWrite]:
-        """The conflict that a person had settled so is open again."""
-        if decision.step is not Step.USER:
+        """The conflict that a person or a language model had settled so is open again; no model is asked again."""
+        if decision.step not in (Step.USER, Step.MODEL):
             return []
         both_ways = (decision.winner, decision.loser), (decision.loser, decision.winner)
         found = self._items.get(scope, [conflict_key(pair_id(*pair)) for pair in both_ways]).values()

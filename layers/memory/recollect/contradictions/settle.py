@@ -68,11 +68,15 @@ class _Change:
 class ApplyVerdicts:
     """Idempotent: a decision that is in the ledger is not made a second time."""
 
-    def __init__(self, items: Items, promoted: Promoted, decided: DecisionWriter, merge: MergeParts) -> None:
+    def __init__(
+        self, items: Items, promoted: Promoted, decided: DecisionWriter, merge: MergeParts, *, ask_a_model: bool = False
+    ) -> None:
+        """`ask_a_model`: what is left open waits for a language model."""
         self._items = items
         self._promoted = promoted
         self._decided = decided
         self._merge = merge
+        self._ask_a_model = ask_a_model
 
     def apply(self, by: Deciding, loser: Event, against: Sequence[Verdict], found: CandidateSet) -> list[StoredMemory]:
         """The memories that changed: the loser's, a merged one, those that are current again."""
@@ -110,10 +114,11 @@ class ApplyVerdicts:
         else:
             yield from self._decided.withdraw_retracted(by.scope, stored.memory, by.now)
 
-    def open_conflict(self, by: Deciding, older: str, verdict: Verdict) -> None:
+    def open_conflict(self, by: Deciding, older: str, verdict: Verdict, rules: ConflictRules) -> None:
         """Opens a conflict, unless it is open already or was settled."""
         conflict = OpenConflict(newer=verdict.by, older=older, at=by.now, step=Step.JUDGE, rule=verdict.relation.rule)
-        write = conflict_write(conflict, ABSENT)
+        asked = self._ask_a_model and rules.auto_apply != "off"
+        write = conflict_write(conflict, ABSENT, ask_at=by.now if asked else None)
         if not self._items.get(by.scope.user, [write.key]):
             with suppress(VersionMismatch):  # another process has opened it
                 self._items.write(by.scope.user, [write], by.now)
@@ -241,7 +246,7 @@ class SettleContradictions:
             self._decide(by, verdicts, found, settled)
             self._remember(by, verdicts, found, settled)
         for older_id, verdict in undecided:
-            self._apply.open_conflict(by, older_id, verdict)
+            self._apply.open_conflict(by, older_id, verdict, batch.rules.conflict)
 
     def _remember(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
         """What changes something becomes a memory too; what overrides it for a while ends with its bound."""

@@ -20,6 +20,7 @@ from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
 
 if TYPE_CHECKING:
+    from recollect.contradictions.ask_model import OpinionRun
     from recollect.entrypoints.projection_runs import ReconcileReport, StreamReport
     from recollect.jobs.run import JobRun
 
@@ -33,6 +34,16 @@ _SUMMARY_METRICS = {
     "not_due": "SummariesNotDue",
     "busy": "SummariesBusy",
     "failed": "SummariesFailed",
+}
+_OPINION_METRICS = {
+    "calls": "JudgeCalls",
+    "settled": "JudgeSettled",
+    "stood": "JudgeStood",
+    "unsure": "JudgeUnsure",
+    "unusable": "JudgeUnusable",
+    "failed": "JudgeFailed",
+    "input_tokens": "JudgeInputTokens",
+    "output_tokens": "JudgeOutputTokens",
 }
 _JOB_METRICS = {"done": "JobsDone", "failed": "JobsFailed", "running": "JobsRunning"}
 
@@ -143,15 +154,20 @@ def summarize_handler(app: App) -> Handler:
 def jobs_handler(app: App) -> Handler:
     """A handler of `{"task": "jobs"}`, from the schedule or anybody who may invoke it: runs every job that is due.
 
-    It applies the tombstone log and writes closed segments to the archive first.
+    It applies the tombstone log and writes closed segments to the archive first; in the time that is left it asks the
+    language model about open conflicts, where one is to be asked.
     """
+    out = _Outputs(app)
 
     def run(seconds: RemainingSeconds) -> "JobRun":
         app.deletion.tombstones.apply(utc_now(), seconds)
         app.segments.compact_due(utc_now(), seconds)
-        return app.job_runs.run(utc_now, seconds)
+        report = app.job_runs.run(utc_now, seconds)
+        if app.contradictions.opinions is not None:
+            out.asked(app.contradictions.opinions.run(utc_now, seconds))
+        return report
 
-    return _jobs_handler(app, "jobs", run)
+    return _jobs_handler("jobs", run, out)
 
 
 def retain_handler(app: App) -> Handler:
@@ -161,12 +177,10 @@ def retain_handler(app: App) -> Handler:
         app.archive.retention_schedule.schedule(utc_now())
         return app.job_runs.run(utc_now, seconds, "retain")
 
-    return _jobs_handler(app, "retain", run)
+    return _jobs_handler("retain", run, _Outputs(app))
 
 
-def _jobs_handler(app: App, task: str, run: "Callable[[RemainingSeconds], JobRun]") -> Handler:
-    out = _Outputs(app)
-
+def _jobs_handler(task: str, run: "Callable[[RemainingSeconds], JobRun]", out: "_Outputs") -> Handler:
     def run_due(_event: dict[str, Any], context: LambdaContext) -> Answer:
         report = run(_remaining(context, RESERVE_SECONDS))
         if report.errors:
@@ -209,6 +223,14 @@ class _Outputs:
         self._count({names[name]: count for name, count in counts.items()})
         self.logger.info(message, extra={**counts, "complete": complete})
         return {**counts, "complete": complete}
+
+    def asked(self, report: "OpinionRun") -> None:
+        """Counts what a language model was asked, and what it cost."""
+        if report.failed:
+            self.logger.warning("conflicts that no model could be asked about", extra={"errors": dict(report.failed)})
+        if any(report.counts.values()):
+            self._count({_OPINION_METRICS[name]: count for name, count in report.counts.items()})
+            self.logger.info("open conflicts were asked about", extra=report.counts)
 
     def projected(self, records: int, report: "StreamReport") -> None:
         """Counts and logs a batch of change records."""

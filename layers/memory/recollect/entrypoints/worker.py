@@ -16,6 +16,8 @@ from datetime import datetime
 from typing import Any, Protocol, Self
 
 from recollect.app import App
+from recollect.contradictions import ask_model
+from recollect.contradictions.ask_model import OpinionRun
 from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
@@ -79,6 +81,16 @@ def _bridge(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Repo
     return report
 
 
+def _opinions(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
+    if app.contradictions.opinions is None:
+        return OpinionRun()
+    report = app.contradictions.opinions.run(clock, remaining_seconds)
+    if any(report.counts.values()):
+        _LOG.info("open conflicts were asked about", extra=report.counts | {"errors": dict(report.failed)})
+    return report
+
+
+OPINIONS = Work("opinions", ask_model.RESERVE_SECONDS, _opinions)
 SUMMARIES = Work("summaries", run_summaries.RESERVE_SECONDS, _summaries)
 JOBS = Work("jobs", run_jobs.LEAST_SECONDS, _jobs)
 BRIDGE = Work("bridge", promote_deferred.RESERVE_SECONDS, _bridge)
@@ -118,9 +130,10 @@ class Rounds:
 class ProjectorPolicy:
     """How often the projector looks for markers without a call (`poll_seconds`), and how failures slow that down.
 
-    Summaries have a round every `summary_seconds`, jobs every `job_seconds`, the bridge every `bridge_seconds`.
-    After a round without success the pause doubles from `first_pause_seconds` to `longest_pause_seconds`; an
-    announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits `stop_seconds` at most.
+    Summaries, and questions to a model, have a round every `summary_seconds`, jobs every `job_seconds`, the bridge
+    every `bridge_seconds`. After a round without success the pause doubles from `first_pause_seconds` to
+    `longest_pause_seconds`; an announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits
+    `stop_seconds` at most.
     """
 
     poll_seconds: float = 1.0
@@ -175,6 +188,8 @@ class Projector:
         self._run_in_thread("projector", self._run)
         policy = self._policy
         pauses = {SUMMARIES: policy.summary_seconds, JOBS: policy.job_seconds, BRIDGE: policy.bridge_seconds}
+        if self._app.settings.judge == "model":
+            pauses[OPINIONS] = policy.summary_seconds
         for work, pause_seconds in pauses.items():
             self._run_in_thread(work.name, Rounds(work, self._app, self._clock, self._stop, pause_seconds).run)
 

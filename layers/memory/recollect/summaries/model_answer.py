@@ -4,14 +4,14 @@ An answer is taken only in the form asked for. Code fences and words around the 
 fields; every other fault makes the answer invalid as a whole. Raises on no text at all.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
+from recollect.context.json_answer import object_in
 from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.context.rendering import GOALS_HEADING, SUMMARY_HEADING, Fence, Message, MessageRole
 from recollect.core.errors import InvalidInput
@@ -39,7 +39,6 @@ LONGEST_SHOWN = 1_000
 _MOST_GOALS = 50
 _LONGEST_ANSWER = 200_000
 _LONGEST_WORD = 40
-_FENCE = "```"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MESSAGES_HEADING = "Messages since then, oldest first:"
 _ASK = "Now answer with the JSON object alone."
@@ -83,25 +82,10 @@ def read_summary_answer(text: str, max_words: int) -> SummaryAnswer | Fault:
 def _object(text: str) -> Mapping[str, Any]:
     if len(text) > _LONGEST_ANSWER:
         raise _Invalid(Fault.TOO_LARGE)
-    inner = text.strip()
-    if inner.startswith(_FENCE) and inner.endswith(_FENCE):
-        inner = inner[inner.find("\n") + 1 : -len(_FENCE)]
-    for candidate in (inner, inner[inner.find("{") : inner.rfind("}") + 1]):
-        value = _parsed(candidate)
-        if isinstance(value, dict):
-            return value
-    raise _Invalid(Fault.NO_JSON)
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
+    found = object_in(text)
+    if found is None:
+        raise _Invalid(Fault.NO_JSON)
+    return found
 
 
 def _summary(answer: Mapping[str, Any], max_words: int) -> str:

@@ -1,8 +1,4 @@
-"""A pair of statements as the pieces that the model reads.
-
-`<s> newer </s></s> older </s></s> before_newer </s></s> before_older </s>`; what lies before a statement is cut at its
-beginning, since its end is what the statement answers.
-"""
+"""A pair of statements as the pieces that the model reads: `<s> newer </s></s> older </s>`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +6,12 @@ from typing import Final
 
 from recollect.contradictions.pairs import StatementPair
 
-MOST_PIECES: Final = (64, 48, 16, 16)
-"""Of the newer, the older, and what lies before each: a pair of more costs more than 10 ms of a core."""
+MOST_PIECES: Final = (64, 48)
+"""Of the newer and the older: a pair of more costs more than 10 ms of a core."""
 MOST_LENGTH: Final = sum(MOST_PIECES) + 2 * len(MOST_PIECES)
 """Of all pieces and marks of a pair."""
 
 _BEGIN, _END = 0, 2
-_STATEMENTS = 2
 
 SplitPieces = Callable[[str], Sequence[int]]
 """The ids of a text's pieces, without marks."""
@@ -24,23 +19,14 @@ SplitPieces = Callable[[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class PairPieces:
-    """The ids of a pair, and for each the segment that it is of."""
+    """The ids of a pair, and for each the segment that it is of: 0 of the newer, 1 of the older."""
 
     ids: tuple[int, ...]
     segments: tuple[int, ...]
 
 
 def pieces_of(pair: StatementPair, split: SplitPieces) -> PairPieces:
-    """A statement without anything before it has no such segment."""
-    ids, segments = [_BEGIN], [0]
-    for segment, text in enumerate((pair.newer, pair.older, pair.before_newer, pair.before_older)):
-        if text or segment < _STATEMENTS:
-            shown = [*[_END] * bool(segment), *_cut(split(text), segment), _END]
-            ids += shown
-            segments += [segment] * len(shown)
-    return PairPieces(tuple(ids), tuple(segments))
-
-
-def _cut(pieces: Sequence[int], segment: int) -> Sequence[int]:
-    most = MOST_PIECES[segment]
-    return pieces[:most] if segment < _STATEMENTS else pieces[-most:]
+    """Each statement is cut where the model's reading ends."""
+    newer, older = (split(text)[:most] for text, most in zip((pair.newer, pair.older), MOST_PIECES, strict=True))
+    first, second = (_BEGIN, *newer, _END), (_END, *older, _END)
+    return PairPieces((*first, *second), (*[0] * len(first), *[1] * len(second)))

@@ -13,7 +13,7 @@ from rich.text import Text
 from recollect.app import App
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.resolve import RevertOrder
+from recollect.contradictions.resolve import RevertOrder, Settling
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant, utc_now
@@ -239,6 +239,27 @@ def revert(
     say("reverted")
 
 
+@decisions.command()
+def corrections(
+    app: App,
+    scope: Scope,
+    all_users: Annotated[bool, typer.Option(help="Of every user of the tenant.")] = False,
+) -> None:
+    """Prints what was reverted and resolved as pairs for the judge's next training, as JSON Lines; sends nothing."""
+    now, found = utc_now(), 0
+    for whose in _users(app, scope) if all_users else [scope]:
+        for page in pages(lambda after, whose=whose: app.contradictions.corrections.page(whose, _PAGE, after, now)):
+            found += len(page.corrections)
+            for one in page.corrections:
+                write_json(one.document, indent=None)
+    say(f"{found} pairs")
+
+
+def _users(app: App, scope: Scope) -> Iterator[Scope]:
+    for page in pages(lambda after: app.timeline.known_users.page(scope.tenant, _PAGE, after)):
+        yield from (Scope(scope.tenant, one) for one in page.user_ids)
+
+
 @conflicts.command("list")
 def list_conflicts(
     app: App,
@@ -259,7 +280,9 @@ def resolve(
     winner: Annotated[str, typer.Option(help="The id of the one that counts.")],
 ) -> None:
     """Says which of the two counts; the other one is superseded by it."""
-    resolved = app.contradictions.resolution.resolve(scope, conflict_id, winner, _actor(scope), utc_now())
+    resolved = app.contradictions.resolution.resolve(
+        scope, conflict_id, winner, Settling(actor=_actor(scope)), utc_now()
+    )
     write_json(conflict_json(resolved.conflict))
     say("resolved")
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from recollect.app import App
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, Outcome, Step
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.resolve import RevertOrder
+from recollect.contradictions.resolve import RevertOrder, Settling
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
 from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
@@ -158,7 +158,9 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
 
     def work(_attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
-        resolved = app.contradictions.resolution.resolve(scope, conflict_id, body.winner, user_in(scope), request.now)
+        resolved = app.contradictions.resolution.resolve(
+            scope, conflict_id, body.winner, Settling(actor=user_in(scope)), request.now
+        )
         return Answer(200, {"id": conflict_id, "decision_id": resolved.decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
