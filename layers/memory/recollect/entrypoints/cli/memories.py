@@ -11,13 +11,14 @@ import typer
 from rich.text import Text
 
 from recollect.app import App
+from recollect.contradictions.corrections import CorrectionPage
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import RevertOrder, Settling
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant, utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, check_ids
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, check_ids, scope_of
 from recollect.entrypoints.cli.console import (
     json_of,
     one_line,
@@ -242,22 +243,26 @@ def revert(
 @decisions.command()
 def corrections(
     app: App,
-    scope: Scope,
-    all_users: Annotated[bool, typer.Option(help="Of every user of the tenant.")] = False,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose; absent: every user of the tenant.")] = None,
+    tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Prints what was reverted and resolved as pairs for the judge's next training, as JSON Lines; sends nothing."""
     now, found = utc_now(), 0
-    for whose in _users(app, scope) if all_users else [scope]:
-        for page in pages(lambda after, whose=whose: app.contradictions.corrections.page(whose, _PAGE, after, now)):
+    for scope in _users(app, tenant) if user is None else [scope_of(user, tenant=tenant)]:
+        for page in pages(partial(_corrections, app, scope, now)):
             found += len(page.corrections)
             for one in page.corrections:
                 write_json(one.document, indent=None)
     say(f"{found} pairs")
 
 
-def _users(app: App, scope: Scope) -> Iterator[Scope]:
-    for page in pages(lambda after: app.timeline.known_users.page(scope.tenant, _PAGE, after)):
-        yield from (Scope(scope.tenant, one) for one in page.user_ids)
+def _corrections(app: App, scope: Scope, now: datetime, after: str | None) -> CorrectionPage:
+    return app.contradictions.corrections.page(scope, _PAGE, after, now)
+
+
+def _users(app: App, tenant: str) -> Iterator[Scope]:
+    for page in pages(lambda after: app.timeline.known_users.page(tenant, _PAGE, after)):
+        yield from (Scope(tenant, one) for one in page.user_ids)
 
 
 @conflicts.command("list")
