@@ -29,11 +29,11 @@ def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkey
 
     monkeypatch.setattr(TrainedJudge, "judge", noted)
     say(memory, on(0, "I bank with Northgate."))
-    memory.add(on(1, "Thanks, I like football."), on(2, "My accounts are with Coral Bank now."))
+    memory.add(on(1, LYON), on(2, "My accounts are with Coral Bank now."))
     memory.project()
     assert ("I bank with Northgate.", "My accounts are with Coral Bank now.") in held
-    assert ("I bank with Northgate.", "Thanks, I like football.") in held
-    assert ("Thanks, I like football.", "My accounts are with Coral Bank now.") in held
+    assert ("I bank with Northgate.", LYON) in held
+    assert (LYON, "My accounts are with Coral Bank now.") in held
 
 
 @pytest.mark.spec("P-24")

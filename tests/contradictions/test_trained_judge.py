@@ -52,8 +52,25 @@ def test_without_a_model_nothing_is_judged() -> None:
     [("Thanks!", False), ("Where do I live?", False), ("Wo wohne ich？", False), (OLD, True), ("我住在巴黎。", True)],
 )
 def test_a_word_alone_or_a_question_states_nothing(text: str, states: bool) -> None:
-    profile = TrainedJudge(TablePairModel({})).profile(said(text))
+    profile = TrainedJudge(TablePairModel({(text, OLD): CHANGES})).profile(said(text))
     assert (profile.states, profile.may_end) == (states, states)
+
+
+def test_what_the_first_look_finds_harmless_is_compared_with_nothing() -> None:
+    looked: list[str] = []
+
+    class Harmless(Noted):
+        def may_change(self, texts: Sequence[str]) -> list[bool]:
+            looked.extend(texts)
+            return [False] * len(texts)
+
+        def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+            raise AssertionError("nobody may ask")
+
+    judge, told = TrainedJudge(Harmless()), said("I moved to Lyon.")
+    assert judge.judge(told, [said(OLD)]) == [None]
+    assert (judge.profile(told).states, judge.profile(told).may_end) == (True, False)
+    assert set(looked) == {told.text}
 
 
 @pytest.mark.spec("P-24")
@@ -129,6 +146,9 @@ class Noted:
     """Only a part that is short enough and names the change changes anything."""
 
     version = "noted"
+
+    def may_change(self, texts: Sequence[str]) -> list[bool]:
+        return [True] * len(texts)
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         told = ("Lyon" in pair.newer and len(pair.newer) <= 220 for pair in pairs)

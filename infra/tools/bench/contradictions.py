@@ -1,4 +1,5 @@
-"""Contradictions: pairs of turns read without a store, LoCoMo ingested whole, and BEAM's questions about what changed.
+"""Contradictions: pairs of turns read without a store, LoCoMo ingested whole, BEAM's questions about what changed,
+changes told with a key, and what the judge adds to the time of a projection.
 
 Ids and counts are the figures; the two texts of each decision go to a file in build/bench for a person to read, and no
 further (the data's licence).
@@ -8,29 +9,38 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from infra.tools.bench.data import DataSet, Question
-from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
+from infra.tools.bench.data import DataSet, Question, Turn
+from infra.tools.bench.ours import TENANT, OurMemory, draft_of, drain, local_variables, open_watched, passage_of
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from infra.tools.judge.evaluate import HELD, changed_by
-from infra.tools.judge.examples import relation_pairs
+from infra.tools.judge.examples import Example, written
 from recollect.adapters.judges.onnx_pairs import OnnxPairModel
+from recollect.app import App
+from recollect.bootstrap import open_app
 from recollect.contradictions.decisions import ARBITRATIONS, Decision, DecisionStatus, decision_in
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind
+from recollect.memories.memory import MemoryStatus
+from recollect.memories.reading import MemoryQuery
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 from recollect.rules.groups import ConflictRules
+from recollect.settings import Settings
+from recollect.timeline.record import EventDraft
 
 WRITTEN = Path(__file__).resolve().parents[4] / "shared/data"
 CHANGED = ("knowledge_update", "contradiction_resolution")
 SETTLED, OFF = "judged", "off"
 _PAGE = 200
+_WARM, _TIMED = 100, 200
 
 
 def contradictions(
@@ -46,22 +56,26 @@ def contradictions(
             "pairs": pairs(model, WRITTEN),
             "superseded": superseded(locomo, embedder, model, printed),
             "changed": changed(beam, embedder, model),
+            "keyed": keyed(model, WRITTEN),
+            "projection": projection(locomo, model),
         }
     finally:
         embedder.live = True
 
 
 def pairs(model: Path, data: Path) -> dict[str, dict[str, float]]:
-    """Pairs of a writer whom the judge has not learnt from: the shares of changes missed and near misses hidden."""
-    held = [one for one in relation_pairs(data / "relation-pairs") if one.group in HELD]
-    scores = changed_by(OnnxPairModel(model), held)
-    settle = ConflictRules().settle
-    changes = [score for one, score in zip(held, scores.tolist(), strict=True) if one.label]
-    near = [score for one, score in zip(held, scores.tolist(), strict=True) if not one.label]
-    return {
-        "changes missed": {"count": len(changes), "share": sum(score < settle for score in changes) / len(changes)},
-        "near misses hidden": {"count": len(near), "share": sum(score >= settle for score in near) / len(near)},
-    }
+    """Pairs of writers whom the judge has not learnt from: changes that it neither settles nor asks about, and near
+    misses that it settles, in English and in other languages."""
+    held = [one for one in written(data) if one.group in HELD]
+    scores, rules = changed_by(OnnxPairModel(model), held).tolist(), ConflictRules()
+    found: dict[str, dict[str, float]] = {}
+    for name, english in (("English", True), ("other languages", False)):
+        of = [(one, score) for one, score in zip(held, scores, strict=True) if (one.lang == "en") is english]
+        changes = [score < rules.ask for one, score in of if one.label]
+        near = [score >= rules.settle for one, score in of if not one.label]
+        found[f"changes missed, {name}"] = {"count": len(changes), "share": sum(changes) / len(changes)}
+        found[f"near misses settled, {name}"] = {"count": len(near), "share": sum(near) / len(near)}
+    return found
 
 
 def superseded(data: DataSet, embedder: BenchEmbedder, model: Path, printed: Path) -> dict[str, Any]:
@@ -94,6 +108,52 @@ def _decisions(memory: OurMemory, user: str) -> Iterator[Decision]:
 def _printed(memory: OurMemory, user: str, decision: Decision, texts: Mapping[tuple[str, str], str]) -> str:
     older, newer = ((user, memory.turn_id(one)) for one in (decision.loser, decision.winner))
     return f"{user} {decision.outcome.value} by {decision.rule}\n  - {texts[older]}\n  + {texts[newer]}"
+
+
+def keyed(model: Path, data: Path) -> dict[str, int]:
+    """Changes of the held writer, both told with one key, each by a user: whose older statement still counts."""
+    changes = [one for one in written(data) if one.group in HELD and one.label]
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as home:
+        app = open_app(Settings.from_environment(local_variables(Path(home), model)))
+        stale = sum(_is_stale(app, Scope(TENANT, str(number)), one) for number, one in enumerate(changes))
+    return {"count": len(changes), "stale": stale}
+
+
+def _is_stale(app: App, scope: Scope, change: Example) -> bool:
+    said_at = datetime(2026, 1, 1, tzinfo=UTC)
+    for days, text in ((0, change.old), (30, change.new)):
+        _say(app, scope, EventDraft(content=text, key="matter", timestamp=said_at + timedelta(days=days)))
+        drain(app)
+    query = MemoryQuery(status=MemoryStatus.ACTIVE)
+    current = app.memories.listing.page(scope, query, _PAGE, None, datetime.now(UTC)).memories
+    return any(one.content == change.old for one in current)
+
+
+def projection(data: DataSet, model: Path) -> dict[str, dict[str, float]]:
+    """Milliseconds that a message of LoCoMo takes to be projected, with the judge and without: p50, p95 and mean."""
+    turns = [turn for turn in data.turns if turn.conversation == data.turns[0].conversation][: _WARM + _TIMED]
+    return {way: _projected_in(turns, model, way) for way in ("none", "e5")}
+
+
+def _projected_in(turns: Sequence[Turn], model: Path, way: str) -> dict[str, float]:
+    scope, taken = Scope(TENANT, "timed"), []
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as home:
+        variables = local_variables(Path(home), model) | {"RECOLLECT_JUDGE": way}
+        app = open_app(Settings.from_environment(variables))
+        for turn in turns:
+            _say(app, scope, draft_of(turn))
+            began = time.perf_counter()
+            drain(app)
+            taken.append(1000 * (time.perf_counter() - began))
+    timed = sorted(taken[_WARM:])
+    at = {"p50": timed[len(timed) // 2], "p95": timed[int(0.95 * len(timed))]}
+    return {"messages": len(timed), **at, "mean": sum(timed) / len(timed)}
+
+
+def _say(app: App, scope: Scope, draft: EventDraft) -> None:
+    now = datetime.now(UTC)
+    seed = app.ids.seed(int(now.timestamp() * 1000), 2)
+    app.timeline.events.ingest(scope, "c", [draft], seed, now, app.rules.resolved(TENANT))
 
 
 def changed(data: DataSet, embedder: BenchEmbedder, model: Path) -> dict[str, Any]:

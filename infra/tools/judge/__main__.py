@@ -2,6 +2,7 @@
 
     train    --out DIR [--held w3,w6,c,f] [--epochs 3]     writes DIR/judge.pt; run again, it goes on
              [--start JUDGE.pt --rate 5e-5]                from an earlier model's weights, for data that came since
+    average --out DIR --of A.pt B.pt                       writes DIR/judge.pt, the mean of the weights of runs in a row
     calibrate --out DIR [--held w3,w6,c,f]                 writes DIR/calibration.json, from the held-out talks
     export --out DIR                                       writes the layers that the product builds its judge from
     evaluate [--held w3,w6,c,f]                            prints how good the built model (`--model`) is on those
@@ -13,21 +14,22 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from infra.tools.judge.examples import Example, cases, relation_pairs, talks
+from infra.tools.judge.examples import PAIRS, cases, talks, written
 from infra.tools.judge.nearest import Nearest
 from infra.tools.judge.sampling import CANDIDATES, Sampling, of_talk, sampled
 from recollect.adapters.embedders.unigram import read_unigram
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/judge_layers.npz"
-TALKS, PAIRS, CASES = (Path(__file__).with_name(name) for name in ("talks", "pairs", "cases"))
+TALKS, CASES = Path(__file__).with_name("talks"), Path(__file__).with_name("cases")
 
 
 def main() -> None:
     """Run one sub-command."""
     given = _parser().parse_args()
     nearest = Nearest(given.model, given.out.parent / "vectors.npz")
-    {"train": _train, "calibrate": _calibrate, "export": _export, "evaluate": _evaluate}[given.command](given, nearest)
+    commands = {"train": _train, "average": _average, "calibrate": _calibrate, "export": _export, "evaluate": _evaluate}
+    commands[given.command](given, nearest)
     nearest.save()
 
 
@@ -56,6 +58,15 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
     train(model, examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
 
 
+def _average(given: argparse.Namespace, _: Nearest) -> None:
+    import torch
+
+    states = [torch.load(one) for one in given.of]
+    mean = {name: sum(state[name].float() for state in states) / len(states) for name in states[0]}
+    given.out.mkdir(parents=True, exist_ok=True)
+    torch.save(mean, given.out / "judge.pt")
+
+
 def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     import torch
 
@@ -65,7 +76,7 @@ def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     tokenizer, model, held = read_unigram(given.model / "unigram.bin", 512), started(given.wheel), _held(given)
     model.load_state_dict(torch.load(given.out / "judge.pt"))
     told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, CANDIDATES)]
-    found = calibrated(model, tokenizer, told, [*_written(given), *cases(CASES)])
+    found = calibrated(model, tokenizer, told, [*written(given.data), *cases(CASES)])
     write(found, given.out)
     print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(told)} pairs")
 
@@ -81,22 +92,27 @@ def _export(given: argparse.Namespace, _: Nearest) -> None:
 
 
 def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
-    from infra.tools.judge.evaluate import HELD, changed_by, natural_lines, pair_lines, scores_of, talk_lines
+    from infra.tools.judge.evaluate import (
+        HELD,
+        calibration_lines,
+        changed_by,
+        natural_lines,
+        pair_lines,
+        scores_of,
+        talk_lines,
+    )
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     model, held = OnnxPairModel(given.model), _held(given) or HELD
-    pairs = [one for one in _written(given) if one.group in held]
+    pairs = [one for one in written(given.data) if one.group in held]
     if pairs:
         print("\n".join(pair_lines(pairs, changed_by(model, pairs))))
     own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
-    print("\n".join(talk_lines(own, [scores_of(model, talk, nearest) for talk in own])))
+    found = [scores_of(model, talk, nearest) for talk in own]
+    print("\n".join([*talk_lines(own, found), *calibration_lines(own, found)]))
     natural = list(talks(given.data / "natural-dev"))
     scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))
-
-
-def _written(given: argparse.Namespace) -> list[Example]:
-    return [*relation_pairs(given.data / "relation-pairs"), *relation_pairs(PAIRS)]
 
 
 def _held(given: argparse.Namespace) -> frozenset[str]:
@@ -105,7 +121,7 @@ def _held(given: argparse.Namespace) -> frozenset[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.tools.judge")
-    parser.add_argument("command", choices=["train", "calibrate", "export", "evaluate"])
+    parser.add_argument("command", choices=["train", "average", "calibrate", "export", "evaluate"])
     parser.add_argument("--out", type=Path, default=ROOT / "build/judge/run")
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--model", type=Path, required=True)
@@ -114,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--own", type=Path, nargs="*", default=(), help="folders of pairs that `recollect decisions corrections` wrote"
     )
+    parser.add_argument("--of", type=Path, nargs="*", default=(), help="the weights that are averaged")
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=8e-5)

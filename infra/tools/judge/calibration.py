@@ -6,7 +6,7 @@ pairs of which a sixth are changes. The row that tells a retraction from an end 
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -15,8 +15,9 @@ from torch.nn import functional
 
 from infra.tools.judge.encoder import PairEncoder
 from infra.tools.judge.examples import Example
-from infra.tools.judge.pieces import Encoded, batch_of, encode
+from infra.tools.judge.pieces import batch_of, encode
 from recollect.adapters.embedders.unigram import Unigram
+from recollect.rules.groups import ConflictRules
 
 _RETRACTED = frozenset(
     {"retraction", "retracted", "never", "never_was", "rule_never", "mistake", "mistaken", "misdiagnosis"}
@@ -28,32 +29,61 @@ _DECAY = 1e-3
 _AT_ONCE = 64
 
 
+CALIBRATED = ("scale", "shift", "message_from", "pair_from")
+_PAIRS_KEPT, _MESSAGES_KEPT = 0.995, 0.995
+"""Of what the whole model would ask about: so much passes the first look."""
+
+_ASKED = ConflictRules().ask
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """p(changed) = sigmoid(scale * logit + shift); `retraction` is a row over the features, its bias last."""
+    """p(changed) = sigmoid(scale * logit + shift); `retraction` is a row over the features, its bias last.
+
+    From `pair_from` and `message_from` on, logits of the early layers, a pair and a message alone pass the first look.
+    """
 
     scale: float
     shift: float
+    message_from: float
+    pair_from: float
     retraction: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Of each example: what the classes are read from, the logit of changed or not, and that of the early layers."""
+
+    features: Tensor
+    logits: Tensor
+    early: Tensor
 
 
 def calibrated(
     model: PairEncoder, tokenizer: Unigram, talk: Sequence[Example], changes: Sequence[Example]
 ) -> Calibration:
     """Of held-out pairs of talk, and of all pairs that are changes."""
-    with torch.no_grad():
-        logits = _logits(model.classes(_features(model, tokenizer, talk)).float())
-    scale, shift = _fitted(logits[:, None], torch.tensor([float(one.label > 0) for one in talk]), decay=0.0)
+    seen = _see(model, tokenizer, talk)
+    scale, shift = _fitted(seen.logits[:, None], torch.tensor([float(one.label > 0) for one in talk]), decay=0.0)
+    asked = torch.sigmoid(scale * seen.logits + shift) >= _ASKED
+    news = sorted({one.new for one, ask in zip(talk, asked.tolist(), strict=True) if ask})
+    messages = _see(model, tokenizer, [replace(talk[0], new=new, old="") for new in news])
     told = [one for one in changes if one.label]
     never = torch.tensor([float(one.kind in _RETRACTED) for one in told])
-    *row, bias = _fitted(_features(model, tokenizer, told), never, decay=_DECAY)
-    return Calibration(scale, shift, (*row, bias))
+    *row, bias = _fitted(_see(model, tokenizer, told).features, never, decay=_DECAY)
+    return Calibration(
+        scale=scale,
+        shift=shift,
+        message_from=float(messages.early.quantile(1 - _MESSAGES_KEPT)),
+        pair_from=float(seen.early[asked].quantile(1 - _PAIRS_KEPT)),
+        retraction=(*row, bias),
+    )
 
 
 def read(folder: Path) -> Calibration:
     """What `write` wrote."""
     found = json.loads((folder / "calibration.json").read_text("ascii"))
-    return Calibration(found["scale"], found["shift"], tuple(found["retraction"]))
+    return Calibration(**{name: found[name] for name in CALIBRATED}, retraction=tuple(found["retraction"]))
 
 
 def write(calibration: Calibration, folder: Path) -> None:
@@ -61,27 +91,25 @@ def write(calibration: Calibration, folder: Path) -> None:
     (folder / "calibration.json").write_text(json.dumps(asdict(calibration)) + "\n", "ascii")
 
 
-def _logits(classes: Tensor) -> Tensor:
-    """That of changed or not."""
-    return torch.logsumexp(classes[:, 1:], 1) - classes[:, 0]
-
-
-def _features(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> Tensor:
+def _see(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> _Seen:
     model.eval()
+    with torch.no_grad():
+        return _seen(model, tokenizer, examples)
+
+
+def _seen(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> _Seen:
     rows = [encode(tokenizer, one) for one in examples]
     order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
-    found = torch.zeros(len(rows), model.hidden.out_features)
+    features, early = torch.zeros(len(rows), model.hidden.out_features), torch.zeros(len(rows))
     for at in range(0, len(order), _AT_ONCE):
         chosen = order[at : at + _AT_ONCE]
-        found[chosen] = _features_of(model, [rows[one] for one in chosen])
-    return found
-
-
-def _features_of(model: PairEncoder, rows: Sequence[Encoded]) -> Tensor:
-    ids, segments = (torch.from_numpy(one) for one in batch_of(rows))
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        features: Tensor = model.features(ids, segments)
-    return features.float()
+        ids, segments = (torch.from_numpy(one) for one in batch_of([rows[one] for one in chosen]))
+        with torch.autocast("cpu", torch.bfloat16):
+            whole, first = model.seen(ids, segments)
+            features[chosen] = model.read(whole).float()
+            early[chosen] = model.read_early(first).float()
+    classes = model.classes(features)
+    return _Seen(features, torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], early)
 
 
 def _fitted(features: Tensor, targets: Tensor, decay: float) -> list[float]:

@@ -1,7 +1,7 @@
 """multilingual-e5-small in PyTorch as a cross-encoder of two statements. Only training needs PyTorch.
 
 The state of `<s>` and the mean state go through one hidden layer to four classes (stands, replaced, ended, partly
-changed). After the first `EARLY` layers the same is asked once, so that most pairs need no more than those; a message
+changed). After the first `EARLY_LAYERS` the same is asked once, so that most pairs need no more than those; a message
 alone, with nothing older, is asked there whether it changes anything. The word table is that of the embedder and is
 frozen, so that both can share it.
 """
@@ -16,7 +16,7 @@ from recollect.adapters.embedders.building import weights
 from recollect.adapters.embedders.building.weights import FourBitTable, Q4Model
 
 SEGMENTS, CLASSES = 2, 4
-EARLY, EARLY_WIDTH = 4, 128
+EARLY_WIDTH = 128
 _EPSILON = 1e-12
 PARTS = {"out": "ao", "up": "fi", "down": "fo", "first": "aln", "second": "oln"}
 """A layer's parts here, and in the pinned file."""
@@ -56,12 +56,16 @@ class PairEncoder(nn.Module):
 
     def forward(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
         seen, early = self.seen(ids, segments)
-        logits = self.classes(functional.gelu(self.hidden(self.drop(seen))))
-        return logits.float(), self.early(functional.gelu(self.early_hidden(self.drop(early))))[:, 0].float()
+        return self.classes(self.read(seen)).float(), self.read_early(early).float()
 
-    def features(self, ids: Tensor, segments: Tensor) -> Tensor:
+    def read(self, seen: Tensor) -> Tensor:
         """What the classes are read from, (batch, width)."""
-        return functional.gelu(self.hidden(self.drop(self.seen(ids, segments)[0])))
+        return functional.gelu(self.hidden(self.drop(seen)))
+
+    def read_early(self, seen: Tensor) -> Tensor:
+        """The logit of changed or not that the early layers give, (batch)."""
+        logits: Tensor = self.early(functional.gelu(self.early_hidden(self.drop(seen))))[:, 0]
+        return logits
 
     def seen(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
         """The state of `<s>` beside the mean state, (batch, 2 width): of all layers, and of the early ones."""
@@ -69,10 +73,10 @@ class PairEncoder(nn.Module):
         x = self.words[ids].float() + self.places(torch.arange(ids.shape[1])) + self.segments(segments.clamp(min=0))
         x = self.drop(self.norm(x))
         mask = shown[:, None, None, :]
-        for layer in self.layers[:EARLY]:
+        for layer in self.layers[: weights.EARLY_LAYERS]:
             x = layer(x, mask)
         early = _pooled(x, shown)
-        for layer in self.layers[EARLY:]:
+        for layer in self.layers[weights.EARLY_LAYERS :]:
             x = layer(x, mask)
         return _pooled(x, shown), early
 

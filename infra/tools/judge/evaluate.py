@@ -15,17 +15,20 @@ from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
 
-HELD = frozenset({"w3", "c"})
+HELD = frozenset({"w3", "x1", "x2", "x3", "c", "q", "r", "s"})
 """What the judge that is in the repository has not learnt from."""
 ASKED = ConflictRules().ask
-THRESHOLDS = (0.2, 0.3, 0.4, 0.55, 0.7)
+THRESHOLDS = (0.15, 0.25, 0.4, 0.55, 0.65, 0.8)
+STEPS = (0.0, 0.1, 0.25, 0.4, 0.55, 0.65, 0.8)
 Scores = Mapping[tuple[int, int], float]
 
 
 def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
-    """The probability of each that the newer changes the older; as a service asks, the statements alone."""
-    found = model.relate([StatementPair(one.new, one.old) for one in examples])
-    return np.array([one.changed for one in found], np.float32)
+    """The probability of each that the newer changes the older; 0 where the first look stops the newer, as in use."""
+    looked = model.may_change([one.new for one in examples])
+    pairs = [StatementPair(one.new, one.old) for one, passed in zip(examples, looked, strict=True) if passed]
+    scores = iter(model.relate(pairs))
+    return np.array([next(scores).changed if passed else 0.0 for passed in looked], np.float32)
 
 
 def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
@@ -55,6 +58,20 @@ def talk_lines(talks: Sequence[Talk], scores: Sequence[Scores]) -> Iterator[str]
         right = sum(pair in talk.changes for talk, pair in made)
         caught = len({(talk.id, pair[1]) for talk, pair in made if pair in talk.changes})
         yield f"{threshold}: {right} right of {len(made)} decisions, {caught} caught of {stale} stale turns"
+
+
+def calibration_lines(talks: Sequence[Talk], scores: Sequence[Scores]) -> Iterator[str]:
+    """Of labelled conversations, by language: how often what is scored within each step is a change."""
+    found: dict[tuple[str, float], list[bool]] = defaultdict(list)
+    for talk, own in zip(talks, scores, strict=True):
+        for pair, score in own.items():
+            step = max((at for at in STEPS if at <= score), default=None)
+            if step is not None:
+                for lang in ("all", talk.lang):
+                    found[lang, step].append(pair in talk.changes)
+    for lang in ("all", *sorted({lang for lang, _ in found} - {"all"})):
+        told = (f"{step}: {np.mean(right):.2f} of {len(right)}" for step in STEPS if (right := found[lang, step]))
+        yield f"changes by score, {lang}: " + ", ".join(told)
 
 
 def natural_lines(folder: Path, talks: Sequence[Talk], scores: Sequence[Scores], shown: float) -> Iterator[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+PAIRS: Final = Path(__file__).with_name("pairs")
 LABELS: Final = {"none": 0, "replaces": 1, "ends": 2, "part": 3}
 _CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
 """By shape; a bounded change is left out, since a date reader decides it."""
@@ -58,6 +59,11 @@ def relation_pairs(folder: Path) -> Iterator[Example]:
             item = json.loads(line)
             for pair in item["pairs"]:
                 yield Example(path.stem, item["lang"], pair["new"], item["old"], LABELS[pair["relation"]], pair["kind"])
+
+
+def written(data: Path) -> list[Example]:
+    """All pairs that were written side by side: those of `shared/data` and the project's own."""
+    return [*relation_pairs(data / "relation-pairs"), *relation_pairs(PAIRS)]
 
 
 def cases(folder: Path) -> Iterator[Example]:

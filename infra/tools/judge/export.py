@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from infra.tools.judge.calibration import Calibration
+from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import PARTS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
-VERSION = "e5-judge.1"
+VERSION = "e5-judge.2"
 _LARGEST = 127
 
 
@@ -26,7 +26,7 @@ def export(state: dict[str, Tensor], calibration: Calibration, path: Path) -> No
             found[name] = values
         else:
             found[name], found[f"{name}.scales"] = _quantised(values)
-    about = {"version": VERSION, "scale": calibration.scale, "shift": calibration.shift}
+    about = {"version": VERSION, **{name: getattr(calibration, name) for name in CALIBRATED}}
     np.savez_compressed(path, allow_pickle=False, about=np.array(json.dumps(about)), **found)
 
 
@@ -38,7 +38,8 @@ def _named(state: dict[str, Tensor], calibration: Calibration) -> Iterator[tuple
     yield "classes.w", _below(state["classes.weight"], row[:-1])
     yield "classes.b", _below(state["classes.bias"], row[-1])
     for ours, theirs in (("weight", "w"), ("bias", "b")):
-        yield f"hidden.{theirs}", state[f"hidden.{ours}"]
+        for head in ("hidden", "early_hidden", "early"):
+            yield f"{head}.{theirs}", state[f"{head}.{ours}"]
         yield f"emb.ln.{theirs}", state[f"norm.{ours}"]
     for number in range(sum(name.endswith("qkv.bias") for name in state)):
         yield from _layer(state, number)

@@ -30,7 +30,7 @@ class Sampling:
     talks: Path
     pairs: tuple[Path, ...]
     held: frozenset[str] = frozenset()
-    candidates: int = 6
+    candidates: int = CANDIDATES
     cases_share: float = 0.5
     unlabelled_share: float = 0.12
     crossed_share: float = 0.6

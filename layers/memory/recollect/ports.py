@@ -372,6 +372,9 @@ class PairModel(Protocol):
 
     version: str
 
+    def may_change(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each may change anything that was said before: a fast first look. Raises NotReady."""
+
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
 

@@ -50,7 +50,7 @@ def test_what_is_there_whole_is_not_built_again(e5_folder: Path, tmp_path: Path)
     assert (e5_folder / "model.onnx").stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("damage", ["judge.json", "judge.onnx", "judge.bin"])
+@pytest.mark.parametrize("damage", ["judge.json", "judge.onnx", "judge.bin", "judge.early.onnx", "judge.early.bin"])
 def test_a_folder_without_its_judge_is_made_anew_with_the_same_vectors(
     tmp_path: Path, wheel: Path, e5_folder: Path, damage: str
 ) -> None:

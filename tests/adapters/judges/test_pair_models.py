@@ -59,7 +59,10 @@ def test_a_damaged_judge_is_not_ready(tmp_path: Path, content: str) -> None:
         OnnxPairModel(tmp_path)
 
 
+ABOUT = '{"version": "x", "scale": 1, "shift": 0, "message_from": 0, "pair_from": 0, "files": []}'
+
+
 def test_a_judge_whose_graph_is_missing_is_not_ready_when_it_is_asked(tmp_path: Path) -> None:
-    (tmp_path / JUDGE_FILE).write_text('{"version": "x", "scale": 1, "shift": 0, "files": []}')
+    (tmp_path / JUDGE_FILE).write_text(ABOUT)
     with pytest.raises(NotReady, match="cannot be loaded"):
         OnnxPairModel(tmp_path).relate(PAIRS)

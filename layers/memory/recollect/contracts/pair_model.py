@@ -17,6 +17,10 @@ PAIRS = (
 )
 
 
+SURE = 0.5
+"""From which probability on the first look must not be wrong in this contract."""
+
+
 class PairModelContract:
     """Subclasses give the fixture `model`."""
 
@@ -37,6 +41,16 @@ class PairModelContract:
         alone = [model.relate([pair])[0] for pair in PAIRS]
         assert model.relate(PAIRS) == alone
         assert model.relate(PAIRS[::-1]) == alone[::-1]
+
+    def test_the_first_look_at_a_message_is_the_same_alone_and_among_others(self, model: PairModel) -> None:
+        texts = [pair.newer for pair in PAIRS]
+        assert model.may_change([]) == []
+        assert model.may_change(texts) == [model.may_change([text])[0] for text in texts]
+
+    def test_what_changes_something_passes_the_first_look(self, model: PairModel) -> None:
+        scores = model.relate(PAIRS)
+        changing = [pair.newer for pair, score in zip(PAIRS, scores, strict=True) if score.changed >= SURE]
+        assert all(model.may_change(changing))
 
     def test_threads_get_the_same_scores(self, model: PairModel) -> None:
         wanted = model.relate(PAIRS)

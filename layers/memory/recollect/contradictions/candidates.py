@@ -240,7 +240,7 @@ class CandidateSet:
         if memory is not None and memory.status in _NOT_CURRENT:
             return None
         said = said_by(event, memory)
-        return said if said is not None and (event.key is not None or self.judge.profile(said).states) else None
+        return said if said is not None and (event.key is not None or self.judge.states(said)) else None
 
     def _pairs(self, fresh: Iterable[Event]) -> Iterable[Pair]:
         """Each pair of which one is fresh, once."""

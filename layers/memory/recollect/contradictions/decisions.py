@@ -22,8 +22,8 @@ from typing import Any
 
 from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
-from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite
-from recollect.core.time import from_iso, iso
+from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
+from recollect.core.time import from_iso
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
 
 FORMAT_VERSION = 1
@@ -165,7 +165,7 @@ def conflict_key(conflict_id: str) -> ItemKey:
 
 def decision_document(decision: Decision) -> dict[str, Any]:
     """The stored form; what is None is left out."""
-    return _document(decision, Decision.__slots__)
+    return {"format": FORMAT_VERSION, **document_of(decision)}
 
 
 def decision_write(decision: Decision, expected: int | None = None) -> ItemWrite:
@@ -181,36 +181,28 @@ def conflict_write(conflict: OpenConflict, expected: int | None = None, ask_at: 
 
 def conflict_document(conflict: OpenConflict) -> dict[str, Any]:
     """The stored form; what is None is left out."""
-    document = _document(conflict, OpenConflict.__slots__)
-    return document | {"signals": [dict(signal) for signal in conflict.signals]}
+    return {"format": FORMAT_VERSION, **document_of(conflict)}
 
 
+@reading("a decision")
 def decision_in(document: Mapping[str, Any]) -> Decision:
     """Reads the stored form. Raises StoredDataError where it cannot."""
     kinds = {"step": Step, "outcome": Outcome, "status": DecisionStatus, "at": from_iso, "until": from_iso}
     return Decision(**_fields(document, kinds))
 
 
+@reading("a conflict")
 def conflict_in(document: Mapping[str, Any]) -> OpenConflict:
     """Reads the stored form. Raises StoredDataError where it cannot."""
     kinds = {"step": Step, "status": ConflictStatus, "at": from_iso, "signals": tuple}
     return OpenConflict(**_fields(document, kinds))
 
 
-def _document(value: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    values = {name: getattr(value, name) for name in names}
-    plain = {name: iso(one) if isinstance(one, datetime) else one for name, one in values.items() if one is not None}
-    return {"format": FORMAT_VERSION, **plain}
-
-
 def _fields(document: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        fields = dict(document)
-        if fields.pop("format") > FORMAT_VERSION:
-            raise StoredDataError("a decision of a newer format")
-        return fields | {name: kind(fields[name]) for name, kind in kinds.items() if name in fields}
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoredDataError(f"a decision cannot be read: {type(error).__name__}") from error
+    fields = {name: value for name, value in document.items() if name != "format"}
+    if document["format"] > FORMAT_VERSION:
+        raise StoredDataError("a decision of a newer format")
+    return fields | {name: kind(fields[name]) for name, kind in kinds.items() if name in fields}
 
 
 BY_KEY = "key"

@@ -95,5 +95,8 @@ class RelationJudge(Protocol):
     def profile(self, said: Said) -> Profile:
         """What the statement says by itself: whether it is worth a comparison, and until when parts of it hold."""
 
+    def states(self, said: Said) -> bool:
+        """Whether it claims something, so that something newer may end it: of `profile` what costs nothing."""
+
     def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
         """What the newer statement does to each of the older ones, in their order; None where it does nothing."""

@@ -24,3 +24,6 @@ class PairScores:
     ended: float = 0.0
     part: float = 0.0
     retracted: float = 0.0
+
+
+STANDS = PairScores(changed=0.0)

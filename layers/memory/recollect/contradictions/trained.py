@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from recollect.contradictions.binding import binding_bound, clause_around, sentence_spans
 from recollect.contradictions.bounds import Bound
 from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
-from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
 from recollect.contradictions.splice import spliced
 from recollect.ports import PairModel
 from recollect.text.sentences import count_words, only_asks, split_sentences
@@ -27,7 +27,6 @@ _SURE = 0.5
 _NEAR_THE_BEST = 0.6
 _LOOSE = " ,;:"
 _LOOSE_BLANK = re.compile(r"\s+(?=[,.;!?])")
-STANDS = PairScores(changed=0.0)
 BOUND = "bound"
 
 
@@ -38,19 +37,27 @@ class TrainedJudge:
         self._model = model
 
     def profile(self, said: Said) -> Profile:
+        """What the model says at a first look may end something."""
+        states = self.states(said)
+        return Profile(states=states, may_end=states and self._may_change(_Told.of(said)), bounds=_bounds(said))
+
+    def states(self, said: Said) -> bool:
         """What only asks states nothing, nor does a word alone ("thanks")."""
-        states = count_words(said.text) >= _LEAST_WORDS and not only_asks(said.text)
-        return Profile(states=states, may_end=states and self._model is not None, bounds=_bounds(said))
+        return count_words(said.text) >= _LEAST_WORDS and not only_asks(said.text)
 
     def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
         """What the newer does to each; a model is asked once for all of them, and again where one changed."""
-        if self._model is None or not older:
+        told = _Told.of(newer)
+        if not older or not self._may_change(told):
             return [None] * len(older)
         judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
-        told = _Told.of(newer)
         found = dict(zip((one.id for one in judged), self._scores(told.lasting, judged), strict=True))
         relations = {one.id: self._relation(told, newer, one, found[one.id]) for one in judged}
         return [relations.get(one.id) for one in older]
+
+    def _may_change(self, told: "_Told") -> bool:
+        texts = [*told.lasting, *([told.unbounded] if told.unbounded else ())]
+        return self._model is not None and any(self._model.may_change(texts))
 
     def _relation(self, told: "_Told", newer: Said, older: Said, scores: PairScores) -> Relation | None:
         if scores.changed < LEAST_CONFIDENCE and told.bound is not None:

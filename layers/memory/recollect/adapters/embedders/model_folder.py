@@ -15,6 +15,7 @@ GENERATION: Final = "e5-small.int8.1"
 """Name, precision and revision of the built multilingual-e5-small; stored vectors carry it."""
 GRAPH_FILE, MANIFEST_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "model.onnx", "manifest.json", "unigram.bin", "weights.bin"
 JUDGE_FILE, JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE = "judge.json", "judge.onnx", "judge.bin"
+JUDGE_EARLY_GRAPH_FILE, JUDGE_EARLY_WEIGHTS_FILE = "judge.early.onnx", "judge.early.bin"
 """The judge's: what is said of it, its graph, its constants; the word table is in WEIGHTS_FILE."""
 _POOLED = "own1"
 

@@ -1,7 +1,8 @@
 """The port `PairModel` in the process itself: the trained encoder of pairs on ONNX Runtime, beside the embedder.
 
-Each pair is one call: dynamic int8 quantisation takes one scale for all activations of a call, so in a batch scores
-would depend on the other pairs.
+A first look at a message, and at each pair, takes half of the layers; most need no more. Each pair is one call:
+dynamic int8 quantisation takes one scale for all activations of a call, so in a batch scores would depend on the other
+pairs.
 """
 
 import json
@@ -15,12 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recollect.adapters.embedders.model_folder import JUDGE_FILE, JUDGE_GRAPH_FILE, UNIGRAM_FILE, how_to_build
+from recollect.adapters.embedders.model_folder import (
+    JUDGE_EARLY_GRAPH_FILE,
+    JUDGE_FILE,
+    JUDGE_GRAPH_FILE,
+    UNIGRAM_FILE,
+    how_to_build,
+)
 from recollect.adapters.embedders.onnx_session import acceptable, open_session
 from recollect.adapters.embedders.unigram import read_unigram
 from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of
-from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
 from recollect.core.errors import NotReady, missing_package, require_package
+from recollect.core.vectors import FloatArray
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -33,16 +41,29 @@ _MOST_READ = 512
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     split: SplitPieces
-    session: "InferenceSession"
+    early: "InferenceSession"
+    late: "InferenceSession"
+
+    def first_look(self, pair: StatementPair) -> tuple[FloatArray, float]:
+        """The states after the first layers, and the logit of changed or not that is read from them."""
+        pieces = pieces_of(pair, self.split)
+        given = {"input_ids": np.array([pieces.ids], np.int64), "segments": np.array([pieces.segments], np.int64)}
+        states, early = self.early.run(["states", "early"], given)
+        return states, float(early[0, 0, 0])
 
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """What the folder says of its judge: p(changed) = sigmoid(scale * logit + shift)."""
+    """What the folder says of its judge: p(changed) = sigmoid(scale * logit + shift).
+
+    A message alone, and a pair, whose early logit is less than `message_from` and `pair_from` change nothing.
+    """
 
     version: str
     scale: float
     shift: float
+    message_from: float
+    pair_from: float
 
 
 class OnnxPairModel:
@@ -56,6 +77,14 @@ class OnnxPairModel:
         self.version = self._about.version
         self._lock = Lock()
         self._model: _Loaded | None = None
+        self._looked = lru_cache(_CACHED_TEXTS)(self._look)
+
+    def may_change(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each may change anything that was said before, by the first layers alone. Raises NotReady."""
+        return [self._looked(text) for text in texts]
+
+    def _look(self, text: str) -> bool:
+        return self._loaded().first_look(StatementPair(text, ""))[1] >= self._about.message_from
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
@@ -63,9 +92,10 @@ class OnnxPairModel:
         return [self._scores(model, pair) for pair in pairs if model is not None]
 
     def _scores(self, model: _Loaded, pair: StatementPair) -> PairScores:
-        pieces = pieces_of(pair, model.split)
-        given = {"input_ids": np.array([pieces.ids], np.int64), "segments": np.array([pieces.segments], np.int64)}
-        stands, *kinds, retracted = model.session.run(["logits"], given)[0][0, 0].tolist()
+        states, early = model.first_look(pair)
+        if early < self._about.pair_from:
+            return STANDS
+        stands, *kinds, retracted = model.late.run(["logits"], {"states": states})[0][0, 0].tolist()
         most = max(kinds)
         shares = [math.exp(one - most) for one in kinds]
         changed = most + math.log(sum(shares)) - stands
@@ -87,7 +117,8 @@ def _sigmoid(logit: float) -> float:
 def _read(folder: Path) -> _About:
     try:
         found: Mapping[str, Any] = json.loads((folder / JUDGE_FILE).read_bytes())
-        about = _About(str(found["version"]), float(found["scale"]), float(found["shift"]))
+        numbers = (float(found[name]) for name in ("scale", "shift", "message_from", "pair_from"))
+        about = _About(str(found["version"]), *numbers)
         damaged = [one["name"] for one in found["files"] if (folder / one["name"]).stat().st_size != one["size_bytes"]]
     except FileNotFoundError as error:
         raise NotReady(f"no judge in {folder}; {how_to_build(folder)}") from error
@@ -100,7 +131,7 @@ def _read(folder: Path) -> _About:
 
 def _load(folder: Path) -> _Loaded:
     try:
-        session = open_session(folder / JUDGE_GRAPH_FILE)
+        early, late = (open_session(folder / name) for name in (JUDGE_EARLY_GRAPH_FILE, JUDGE_GRAPH_FILE))
         tokenizer = read_unigram(folder / UNIGRAM_FILE, _MOST_READ)
     except ImportError as error:
         raise missing_package(error.name, "the in-process judge") from error
@@ -111,4 +142,4 @@ def _load(folder: Path) -> _Loaded:
     def split(text: str) -> tuple[int, ...]:
         return tuple(tokenizer.pieces(acceptable(text, max(MOST_PIECES))).ids[1:-1])
 
-    return _Loaded(split, session)
+    return _Loaded(split, early, late)

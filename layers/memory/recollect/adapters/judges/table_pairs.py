@@ -12,6 +12,11 @@ class TablePairModel:
 
     def __init__(self, rows: Mapping[tuple[str, str], PairScores]) -> None:
         self._rows = dict(rows)
+        self._newer = {newer for newer, _ in rows}
+
+    def may_change(self, texts: Sequence[str]) -> list[bool]:
+        """Whether the table has it as a newer statement."""
+        return [text in self._newer for text in texts]
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order."""

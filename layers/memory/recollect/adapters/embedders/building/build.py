@@ -43,7 +43,13 @@ _ABOUT: Final = ModelManifest(
     passage_prefix="passage: ",
 )
 _EMBEDDER_FILES = (folders.GRAPH_FILE, folders.WEIGHTS_FILE, folders.UNIGRAM_FILE)
-_JUDGE_FILES = (folders.JUDGE_FILE, folders.JUDGE_GRAPH_FILE, folders.JUDGE_WEIGHTS_FILE)
+_JUDGE_FILES = (
+    folders.JUDGE_FILE,
+    folders.JUDGE_EARLY_GRAPH_FILE,
+    folders.JUDGE_EARLY_WEIGHTS_FILE,
+    folders.JUDGE_GRAPH_FILE,
+    folders.JUDGE_WEIGHTS_FILE,
+)
 LAYERS_FILE: Final = Path(__file__).with_name("judge_layers.npz")
 """The judge's trained layers."""
 _ABANDONED_AFTER_SECONDS = 3600

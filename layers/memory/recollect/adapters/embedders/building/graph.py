@@ -5,8 +5,9 @@ The encoder of BERT: token ids in, the last layer's states out. Dense layers are
 8-bit weights saturate (cosine to the same graph with VNNI .984 to .993 on emulated Haswell; with 7 bits .9999).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -148,14 +149,21 @@ class GraphWriter:
     def as_float(self, x: str) -> str:
         return self.add("Cast", x, to=TensorProto.FLOAT)
 
-    def finished(self, name: str, outputs: dict[str, tuple[str, int]], inputs: Sequence[str] = INPUTS) -> ModelProto:
-        """The model of these inputs, each (batch, sequence) of ids.
+    def finished(
+        self,
+        name: str,
+        outputs: dict[str, tuple[str, int]],
+        inputs: Sequence[str] = INPUTS,
+        states: Mapping[str, int] = MappingProxyType({}),
+    ) -> ModelProto:
+        """The model of these inputs, each (batch, sequence) of ids, and of `states` by their width.
 
-        `outputs` is {name: (tensor, width)}; each comes out as (batch, sequence, width).
+        `outputs` is {name: (tensor, width)}; each comes out as (batch, sequence, width), as `states` come in.
         """
         nodes = [*self._nodes, *(helper.make_node("Identity", [tensor], [out]) for out, (tensor, _) in outputs.items())]
         axes = ["batch", "sequence"]
         given = [helper.make_tensor_value_info(x, TensorProto.INT64, axes) for x in inputs]
+        given += [helper.make_tensor_value_info(x, TensorProto.FLOAT, [*axes, w]) for x, w in states.items()]
         shown = [helper.make_tensor_value_info(x, TensorProto.FLOAT, [*axes, w]) for x, (_, w) in outputs.items()]
         graph = helper.make_graph(nodes, name, given, shown, self._constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
@@ -248,12 +256,17 @@ class Encoder:
 
     def write(self) -> str:
         """Write all of it; returns the tensor of the last layer's states, (batch, sequence, width)."""
-        x, mask = self._embeddings(), self.mask()
-        for index in range(LAYERS):
+        return self.through(self.embedded(), range(LAYERS))
+
+    def through(self, x: str, layers: Iterable[int]) -> str:
+        """The states after these layers."""
+        mask = self.mask()
+        for index in layers:
             x = self._layer(f"l{index}", x, mask)
         return x
 
-    def _embeddings(self) -> str:
+    def embedded(self) -> str:
+        """The states before the first layer."""
         graph = self.graph
         words = _word_rows(graph, self._words, "input_ids")
         length = graph.add("Gather", graph.add("Shape", "input_ids"), graph.constant(np.array([1])))

@@ -2,7 +2,8 @@
 
 The trained layers are in `judge_layers.npz`, which `infra/tools/judge export` writes: each matrix in int8 with a scale
 for each row, vectors in float32, by the names of the embedder's file. The head is `hidden` and `classes`, whose last
-row tells a retraction; `about` is JSON with version and calibration.
+row tells a retraction, that of the first look `early_hidden` and `early`; `about` is JSON with version, calibration and
+from which logit on the first look lets a pair, and a message alone, pass.
 """
 
 import json
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto
 
 from recollect.adapters.embedders.building import graph as graphs
-from recollect.adapters.embedders.building.weights import DIMENSION, FourBitTable
+from recollect.adapters.embedders.building.weights import DIMENSION, EARLY_LAYERS, LAYERS, FourBitTable
 from recollect.adapters.embedders.model_folder import (
     GRAPH_FILE,
+    JUDGE_EARLY_GRAPH_FILE,
+    JUDGE_EARLY_WEIGHTS_FILE,
     JUDGE_FILE,
     JUDGE_GRAPH_FILE,
     JUDGE_WEIGHTS_FILE,
@@ -28,7 +31,11 @@ from recollect.adapters.embedders.model_folder import (
 from recollect.core.vectors import FloatArray
 
 INPUTS: Final = ("input_ids", "segments")
-LOGITS: Final = "logits"
+STATES, EARLY, LOGITS = "states", "early", "logits"
+CLASSES = 5
+"""What the whole says: stands, replaced, ended, in part, retracted."""
+
+_FILES = (JUDGE_EARLY_GRAPH_FILE, JUDGE_EARLY_WEIGHTS_FILE, JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE)
 _SCALES = ".scales"
 _VOCABULARY = 100_000
 """Only the word table has so many rows."""
@@ -51,7 +58,7 @@ def _floats(stored: Mapping[str, NDArray[Any]], name: str) -> FloatArray:
 def write_judge(
     layers: Path, words: FourBitTable, sample: Sequence[tuple[Sequence[int], Sequence[int]]], folder: Path
 ) -> None:
-    """Writes graph, constants and `judge.json` beside the embedder's files, whose word table it shares.
+    """Writes graphs, constants and `judge.json` beside the embedder's files, whose word table they share.
 
     `sample` are pairs in ids and segments, to measure activations over.
     """
@@ -59,13 +66,22 @@ def write_judge(
     floats = graphs.FloatLayers()
     given = [dict(zip(INPUTS, (np.array([one], np.int64) for one in pair), strict=True)) for pair in sample]
     ranges = graphs.input_ranges(floats, JudgeEncoder(weights, words, floats), given)
-    encoder = JudgeEncoder(weights, words, graphs.Int8Layers(ranges))
-    model = encoder.graph.finished("judge", {LOGITS: (encoder.logits(), len(weights["classes.w"]))}, INPUTS)
-    _share_words(model, folder)
+    early, late = (JudgeEncoder(weights, words, graphs.Int8Layers(ranges)) for _ in range(2))
+    _write_early(early, folder)
+    model = late.graph.finished("judge", {LOGITS: (late.logits(STATES), CLASSES)}, (), {STATES: DIMENSION})
     graphs.save(model, folder / JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE)
-    files = [asdict(describe_file(folder / name)) for name in (JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE)]
+    files = [asdict(describe_file(folder / name)) for name in _FILES]
     about |= {"layers_sha256": describe_file(layers).sha256, "files": files}
     (folder / JUDGE_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def _write_early(encoder: "JudgeEncoder", folder: Path) -> None:
+    """What is asked of every message and every pair; only where that says so, the rest goes on from its states."""
+    states = encoder.early_states()
+    outputs = {STATES: (states, DIMENSION), EARLY: (encoder.early(states), 1)}
+    model = encoder.graph.finished("judge_early", outputs, INPUTS)
+    _share_words(model, folder)
+    graphs.save(model, folder / JUDGE_EARLY_GRAPH_FILE, JUDGE_EARLY_WEIGHTS_FILE)
 
 
 class JudgeEncoder(graphs.Encoder):
@@ -84,13 +100,25 @@ class JudgeEncoder(graphs.Encoder):
         """Nothing."""
         return self.graph.constant(np.float32(0))
 
-    def logits(self) -> str:
-        """(1, 1, classes): of the state of `<s>` and the mean state."""
-        graph, states = self.graph, self.write()
+    def early_states(self) -> str:
+        """(1, sequence, width): after the first layers."""
+        return self.through(self.embedded(), range(EARLY_LAYERS))
+
+    def early(self, states: str) -> str:
+        """(1, 1, 1): the logit of changed or not, of the early states."""
+        return self._head("early", self.graph.add("Gelu", self._head("early_hidden", self._pooled(states))))
+
+    def logits(self, states: str) -> str:
+        """(1, 1, classes): of what the other layers make of the early states."""
+        seen = self._pooled(self.through(states, range(EARLY_LAYERS, LAYERS)))
+        return self._head("classes", self.graph.add("Gelu", self._head("hidden", seen)))
+
+    def _pooled(self, states: str) -> str:
+        """The state of `<s>` beside the mean state."""
+        graph = self.graph
         first = graph.add("Gather", states, graph.constant(np.array([0])), axis=1)
         mean = graph.add("ReduceMean", states, graph.constant(np.array([1])), keepdims=1)
-        seen = graph.add("Concat", first, mean, axis=2)
-        return self._head("classes", graph.add("Gelu", self._head("hidden", seen)))
+        return graph.add("Concat", first, mean, axis=2)
 
     def _head(self, name: str, x: str) -> str:
         weight, bias = (self.graph.constant(part) for part in (self.weights[f"{name}.w"].T, self.weights[f"{name}.b"]))

