@@ -244,9 +244,10 @@ local engines, where `project` waits up to a second for OpenSearch; measure them
 domain, which costs the same whether it is used or not, storage, logs, data transfer."""
 
 _PAIRS = """\
-Pairs of statements of a writer whom the judge has not learnt from, read without a store; LoCoMo dev ingested whole;
-BEAM dev's questions about changes with more than one gold turn, with `conflict.auto_apply` at `judged` and at `off`. By
-language and kind: [contradictions](contradictions.md)."""
+Pairs of statements of writers whom the judge has not learnt from, read without a store, where missed is neither settled
+nor asked about; LoCoMo dev ingested whole; BEAM dev's questions about changes with more than one gold turn, with
+`conflict.auto_apply` at `judged` and at `off`; the changes among the pairs, each told with one key. More in
+[contradictions](contradictions.md)."""
 
 _PROJECTED = """\
 Projecting one message of LoCoMo, embedding it included, on one thread; the baseline is the same without the judge."""
