@@ -78,13 +78,14 @@ class OpinionRun:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A conflict whose records both count, as its item is now."""
+    """A conflict whose records both count, as its item is now; `least` is the confidence that settles it."""
 
     owner: Scope
     conflict: OpenConflict
     version: int
     older: CurrentRecord
     newer: CurrentRecord
+    least: float
 
 
 @dataclass(eq=False)
@@ -125,13 +126,14 @@ class AskAboutConflicts:
             return None
         conflict = conflict_in(item.value)
         current = self._current.read(due.owner, (conflict.newer, conflict.older), now)
+        rules = self._rules_of(due.owner.tenant).conflict
         over = current_state(conflict, current).status is ConflictStatus.SETTLED
-        if over or conflict.asked >= MOST_TRIES or self._rules_of(due.owner.tenant).conflict.auto_apply == "off":
+        if over or conflict.asked >= MOST_TRIES or rules.auto_apply == "off":
             self._written(due.owner, conflict, item.version, now)
             return None
         asked = replace(conflict, asked=conflict.asked + 1)
         version = self._written(due.owner, asked, item.version, now, _FIRST_PAUSE * 2**conflict.asked)
-        return _Question(due.owner, asked, version, current[conflict.older], current[conflict.newer])
+        return _Question(due.owner, asked, version, current[conflict.older], current[conflict.newer], rules.settle)
 
     def _asked(self, question: _Question, run: OpinionRun) -> ModelAnswer:
         run.calls += 1
@@ -151,7 +153,7 @@ class AskAboutConflicts:
         opinion, conflict = read_opinion(answer.text), question.conflict
         if opinion is None:
             run.unusable += 1
-        elif self._unsure(question, opinion):
+        elif opinion.holds is Holds.IN_PART or opinion.confidence < question.least:
             run.unsure += 1
             self._written(question.owner, conflict, question.version, now)
         elif opinion.holds is Holds.BOTH:
@@ -161,10 +163,6 @@ class AskAboutConflicts:
         else:
             self._resolve.resolve(question.owner, conflict.id, conflict.newer, _settling(answer, opinion), now)
             run.settled += 1
-
-    def _unsure(self, question: _Question, opinion: Opinion) -> bool:
-        least = self._rules_of(question.owner.tenant).conflict.settle
-        return opinion.holds is Holds.IN_PART or opinion.confidence < least
 
     def _written(
         self, owner: Scope, conflict: OpenConflict, version: int, now: datetime, pause: timedelta | None = None

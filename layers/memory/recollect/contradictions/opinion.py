@@ -31,11 +31,6 @@ class Opinion:
     holds: Holds
     confidence: float
 
-    @property
-    def older_is_over(self) -> bool:
-        """Whether the older one as a whole no longer holds."""
-        return self.holds in (Holds.REPLACED, Holds.ENDED)
-
 
 @dataclass(frozen=True, slots=True)
 class Dated:
