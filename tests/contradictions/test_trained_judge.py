@@ -128,6 +128,20 @@ def test_of_a_clause_with_a_bound_that_clause_alone_is_bounded() -> None:
 
 
 @pytest.mark.spec("P-24")
+def test_a_date_bounds_nothing_where_the_model_is_sure_that_what_is_said_lasts() -> None:
+    text = "The judge signed it until Friday: I live in Lyon."
+    told, rows = said(text), {(text, OLD): CHANGES}
+    lasts, passes = (TrainedJudge(TablePairModel(rows, lasting)) for lasting in ([text], []))
+    assert (lasts.holds_until(told), lasts.profile(told).bounds) == (None, ())
+    until = passes.holds_until(told)
+    assert until is not None
+    assert [bound.until for bound in passes.profile(told).bounds] == [until]
+    (found,) = lasts.judge(told, [said(OLD)])
+    assert found is not None
+    assert (found.kind, found.until) == (RelationKind.SUPERSEDES, None)
+
+
+@pytest.mark.spec("P-24")
 def test_what_says_that_it_never_was_so_retracts() -> None:
     newer = "I misspoke, I never lived in Paris."
     found = judged(newer, OLD, {(newer, OLD): PairScores(changed=0.9, replaced=0.0, ended=1.0, retracted=0.8)})
@@ -148,6 +162,9 @@ class Noted:
     version = "noted"
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
+        return [True] * len(texts)
+
+    def may_pass(self, texts: Sequence[str]) -> list[bool]:
         return [True] * len(texts)
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:

@@ -14,7 +14,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from infra.tools.judge.examples import PAIRS, cases, talks, written
+from infra.tools.judge.examples import PAIRS, cases, for_a_while, talks, written
 from infra.tools.judge.nearest import Nearest
 from infra.tools.judge.sampling import CANDIDATES, Sampling, of_talk, sampled
 from recollect.adapters.embedders.unigram import read_unigram
@@ -76,7 +76,9 @@ def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     tokenizer, model, held = read_unigram(given.model / "unigram.bin", 512), started(given.wheel), _held(given)
     model.load_state_dict(torch.load(given.out / "judge.pt"))
     told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, CANDIDATES)]
-    found = calibrated(model, tokenizer, told, [*written(given.data), *cases(CASES)])
+    found = calibrated(
+        model, tokenizer, told, [*written(given.data), *cases(CASES)], for_a_while(given.data, CASES, held)
+    )
     write(found, given.out)
     print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(told)} pairs")
 

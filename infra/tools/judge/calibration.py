@@ -1,11 +1,13 @@
 """After training: what a probability means in talk, and which changes say that it never was so.
 
 `scale` and `shift` are fitted on the pairs of held-out conversations, where nearly all stand: the model learns from
-pairs of which a sixth are changes. The row that tells a retraction from an end is fitted on the frozen features.
+pairs of which a sixth are changes. Two rows are fitted on frozen features: one tells a retraction from an end, the
+other, of what the early layers make of a message alone, what holds for a while only.
 """
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -26,10 +28,14 @@ _RETRACTED = frozenset(
 """Kinds of ends that say so, of `relation-pairs` and of the project's own cases."""
 _STEPS = 200
 _DECAY = 1e-3
+_LEAST_SPREAD = 1e-6
 _AT_ONCE = 64
 
 
-CALIBRATED = ("scale", "shift", "message_from", "pair_from")
+_PASSING = 0.05
+"""From which probability on a message may hold for a while only: a date must be read in it as well."""
+
+CALIBRATED = ("scale", "shift", "message_from", "pair_from", "passing_from")
 _PAIRS_KEPT, _MESSAGES_KEPT = 0.995, 0.995
 """Of what the whole model would ask about: so much passes the first look."""
 
@@ -38,31 +44,41 @@ _ASKED = ConflictRules().ask
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """p(changed) = sigmoid(scale * logit + shift); `retraction` is a row over the features, its bias last.
+    """p(changed) = sigmoid(scale * logit + shift); `retraction` is a row over the features, its bias last, `passing`
+    one over the early ones.
 
-    From `pair_from` and `message_from` on, logits of the early layers, a pair and a message alone pass the first look.
+    From `pair_from` and `message_from` on, logits of the early layers, a pair and a message alone pass the first look;
+    from `passing_from` on a message may hold for a while only.
     """
 
     scale: float
     shift: float
     message_from: float
     pair_from: float
+    passing_from: float
     retraction: tuple[float, ...]
+    passing: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Of each example: what the classes are read from, the logit of changed or not, and that of the early layers."""
+    """Of each example: what the classes are read from, the logit of changed or not, that of the early layers, and what
+    they read it from."""
 
     features: Tensor
     logits: Tensor
     early: Tensor
+    first: Tensor
 
 
 def calibrated(
-    model: PairEncoder, tokenizer: Unigram, talk: Sequence[Example], changes: Sequence[Example]
+    model: PairEncoder,
+    tokenizer: Unigram,
+    talk: Sequence[Example],
+    changes: Sequence[Example],
+    for_a_while: Mapping[str, bool],
 ) -> Calibration:
-    """Of held-out pairs of talk, and of all pairs that are changes."""
+    """Of held-out pairs of talk, of all pairs that are changes, of messages by whether they hold for a while only."""
     seen = _see(model, tokenizer, talk)
     scale, shift = _fitted(seen.logits[:, None], torch.tensor([float(one.label > 0) for one in talk]), decay=0.0)
     asked = torch.sigmoid(scale * seen.logits + shift) >= _ASKED
@@ -76,14 +92,28 @@ def calibrated(
         shift=shift,
         message_from=float(messages.early.quantile(1 - _MESSAGES_KEPT)),
         pair_from=float(seen.early[asked].quantile(1 - _PAIRS_KEPT)),
+        passing_from=math.log(_PASSING / (1 - _PASSING)),
         retraction=(*row, bias),
+        passing=_passing(model, tokenizer, talk[0], for_a_while),
     )
+
+
+def _passing(
+    model: PairEncoder, tokenizer: Unigram, any_pair: Example, for_a_while: Mapping[str, bool]
+) -> tuple[float, ...]:
+    """The row over the early features of a message alone, and its bias."""
+    first = _see(model, tokenizer, [replace(any_pair, new=new, old="") for new in for_a_while]).first
+    mean, spread = first.mean(0), first.std(0) + _LEAST_SPREAD
+    *row, bias = _fitted((first - mean) / spread, torch.tensor([float(one) for one in for_a_while.values()]), _DECAY)
+    scaled = torch.tensor(row) / spread
+    return (*scaled.tolist(), bias - float(scaled @ mean))
 
 
 def read(folder: Path) -> Calibration:
     """What `write` wrote."""
     found = json.loads((folder / "calibration.json").read_text("ascii"))
-    return Calibration(**{name: found[name] for name in CALIBRATED}, retraction=tuple(found["retraction"]))
+    numbers = {name: found[name] for name in CALIBRATED}
+    return Calibration(**numbers, retraction=tuple(found["retraction"]), passing=tuple(found["passing"]))
 
 
 def write(calibration: Calibration, folder: Path) -> None:
@@ -101,6 +131,7 @@ def _seen(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -
     rows = [encode(tokenizer, one) for one in examples]
     order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
     features, early = torch.zeros(len(rows), model.hidden.out_features), torch.zeros(len(rows))
+    pooled = torch.zeros(len(rows), model.early_hidden.in_features)
     for at in range(0, len(order), _AT_ONCE):
         chosen = order[at : at + _AT_ONCE]
         ids, segments = (torch.from_numpy(one) for one in batch_of([rows[one] for one in chosen]))
@@ -108,8 +139,9 @@ def _seen(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -
             whole, first = model.seen(ids, segments)
             features[chosen] = model.read(whole).float()
             early[chosen] = model.read_early(first).float()
+            pooled[chosen] = first.float()
     classes = model.classes(features)
-    return _Seen(features, torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], early)
+    return _Seen(features, torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], early, pooled)
 
 
 def _fitted(features: Tensor, targets: Tensor, decay: float) -> list[float]:

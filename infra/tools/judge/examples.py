@@ -5,7 +5,7 @@ changes are labelled (`talks`). A group is one writer's items: a fold never spli
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -79,6 +79,13 @@ def cases(folder: Path) -> Iterator[Example]:
         yield Example(f"cases-{writer}", "en", near, old, 0, near_kind)
     for _, old, _, kind, text in _read(folder / "near_misses.json"):
         yield Example("near", "en", text, old, 0, kind)
+
+
+def for_a_while(data: Path, folder: Path, held: Set[str]) -> dict[str, bool]:
+    """Messages of the writers who are not held, by whether what each says holds for a while only."""
+    found = {one.new: one.kind == "temporary" for one in written(data) if one.group not in held}
+    found |= {row["later"]["text"]: True for row in _read(folder / "cases.json") if row["shape"] == "bounded"}
+    return found | {row[5]: True for row in _read(folder / "acceptance.json") if row[1] == "bounded"}
 
 
 def talks(folder: Path) -> Iterator[Talk]:

@@ -13,7 +13,7 @@ from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import PARTS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
-VERSION = "e5-judge.2"
+VERSION = "e5-judge.3"
 _LARGEST = 127
 
 
@@ -37,6 +37,9 @@ def _named(state: dict[str, Tensor], calibration: Calibration) -> Iterator[tuple
     row = state["classes.weight"].new_tensor(calibration.retraction)
     yield "classes.w", _below(state["classes.weight"], row[:-1])
     yield "classes.b", _below(state["classes.bias"], row[-1])
+    passing = state["early.weight"].new_tensor(calibration.passing)
+    yield "passing.w", passing[None, :-1]
+    yield "passing.b", passing[-1:]
     for ours, theirs in (("weight", "w"), ("bias", "b")):
         for head in ("hidden", "early_hidden", "early"):
             yield f"{head}.{theirs}", state[f"{head}.{ours}"]

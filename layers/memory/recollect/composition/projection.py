@@ -54,6 +54,7 @@ class ProjectionUseCases(UseCases):
     def steps(self) -> ProjectionSteps:
         return ProjectionSteps(
             rules=self._rules.resolved,
+            bound=self._contradictions.end_of_value,
             memories=self._memories.step,
             contradictions=self.contradictions,
             segments=self._segments.assignment,

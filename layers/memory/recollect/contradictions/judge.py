@@ -98,5 +98,8 @@ class RelationJudge(Protocol):
     def states(self, said: Said) -> bool:
         """Whether it claims something, so that something newer may end it: of `profile` what costs nothing."""
 
+    def holds_until(self, said: Said) -> datetime | None:
+        """The exclusive end until which all of it holds, by its own words; None where it holds for good."""
+
     def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
         """What the newer statement does to each of the older ones, in their order; None where it does nothing."""

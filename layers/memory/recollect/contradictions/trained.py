@@ -8,6 +8,7 @@ older one for good is whether it does for a while.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from recollect.contradictions.binding import binding_bound, clause_around, sentence_spans
 from recollect.contradictions.bounds import Bound
@@ -38,8 +39,15 @@ class TrainedJudge:
 
     def profile(self, said: Said) -> Profile:
         """What the model says at a first look may end something."""
-        states = self.states(said)
-        return Profile(states=states, may_end=states and self._may_change(_Told.of(said)), bounds=_bounds(said))
+        states, bound = self.states(said), self._bound(said)
+        return Profile(
+            states=states, may_end=states and self._may_change(_Told.of(said, bound)), bounds=_bounds(said, bound)
+        )
+
+    def holds_until(self, said: Said) -> datetime | None:
+        """The exclusive end that its words set; None where it holds for good."""
+        bound = self._bound(said)
+        return None if bound is None else bound.until
 
     def states(self, said: Said) -> bool:
         """What only asks states nothing, nor does a word alone ("thanks")."""
@@ -47,13 +55,18 @@ class TrainedJudge:
 
     def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
         """What the newer does to each; a model is asked once for all of them, and again where one changed."""
-        told = _Told.of(newer)
+        told = _Told.of(newer, self._bound(newer))
         if not older or not self._may_change(told):
             return [None] * len(older)
         judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
         found = dict(zip((one.id for one in judged), self._scores(told.lasting, judged), strict=True))
         relations = {one.id: self._relation(told, newer, one, found[one.id]) for one in judged}
         return [relations.get(one.id) for one in older]
+
+    def _bound(self, said: Said) -> Bound | None:
+        """The bound that a reader of dates finds, unless the model is sure that what is said holds for good."""
+        bound = binding_bound(said.text, said.at)
+        return bound if bound is None or self._model is None or all(self._model.may_pass([said.text])) else None
 
     def _may_change(self, told: "_Told") -> bool:
         texts = [*told.lasting, *([told.unbounded] if told.unbounded else ())]
@@ -118,8 +131,8 @@ class _Told:
     unbounded: str = ""
 
     @classmethod
-    def of(cls, newer: Said) -> "_Told":
-        bound, text = binding_bound(newer.text, newer.at), newer.text
+    def of(cls, newer: Said, bound: Bound | None) -> "_Told":
+        text = newer.text
         if bound is None:
             return cls(tuple(_parts(text)))
         (start, end), around = bound.span, clause_around(text, bound)
@@ -142,8 +155,7 @@ def _parts(text: str) -> Iterator[str]:
     yield from (part for part in parts[:_MOST_PARTS] if part)
 
 
-def _bounds(said: Said) -> tuple[TimeBound, ...]:
-    bound = binding_bound(said.text, said.at)
+def _bounds(said: Said, bound: Bound | None) -> tuple[TimeBound, ...]:
     if bound is None:
         return ()
     return (TimeBound(clause_around(said.text, bound), bound.until, BOUND),)

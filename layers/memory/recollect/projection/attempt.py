@@ -62,6 +62,7 @@ class _Batch:
     refs: dict[str, EventRef]
     was_read: bool = False
     events: dict[str, Event] = field(default_factory=dict)
+    bounds: dict[str, datetime] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
     unsaved: list[EventRef] = field(default_factory=list)
     reindexed: dict[str, Event] = field(default_factory=dict)
@@ -162,6 +163,8 @@ class ProjectionAttempt:
         """
         batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
         batch.was_read = True
+        unread = [event for event in batch.events.values() if event.key is not None and event.holds_until is None]
+        batch.bounds = {event.id: self._steps.bound(event) for event in unread}
         self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
         stored = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
         batch.vectors = {i: p.vector for i, p in stored.items() if p.vector is not None and p.generation == self._model}
@@ -178,7 +181,7 @@ class ProjectionAttempt:
         if batch.unsaved:
             made = [Projection(ref, batch.vectors.get(ref.id), self._model) for ref in batch.unsaved]
             self._projections.save(batch.scope, made)
-        slots = FillSlots(self._timeline, self._projections)
+        slots = FillSlots(self._timeline, self._projections, batch.bounds)
         for event in [event for event in batch.events.values() if event.key is not None]:
             changed = slots.fill(batch.scope, event)
             batch.events |= {e.id: e for e in changed if e.id in batch.events}

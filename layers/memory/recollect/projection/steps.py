@@ -51,6 +51,7 @@ class ProjectionSteps:
     """What `project` runs for the other subjects. Each step is idempotent, and may run late and concurrently."""
 
     rules: Callable[[str], Rules]
+    bound: Callable[[Event], datetime]
     memories: MemoryStep
     contradictions: FollowContradictions
     segments: AssignSegments

@@ -1,8 +1,10 @@
 """The slots of keyed events, filled when they are projected (P-18, P-19)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
 
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
@@ -15,11 +17,17 @@ _TRIES = 5
 
 
 class FillSlots:
-    """Writes the entry first and reads the history after it: of two at once, the later one sees both."""
+    """Writes the entry first and reads the history after it: of two at once, the later one sees both.
 
-    def __init__(self, timeline: Timeline, projections: Projections) -> None:
+    `bounds`, by event id, are ends that a judge read in the words of values; those of others are read by rules alone.
+    """
+
+    def __init__(
+        self, timeline: Timeline, projections: Projections, bounds: Mapping[str, datetime] = MappingProxyType({})
+    ) -> None:
         self._timeline = timeline
         self._projections = projections
+        self._bounds = bounds
 
     def fill(self, scope: Scope, event: Event) -> list[Event]:
         """The events as they are now whose supersession this event decides: itself and the one before it."""
@@ -55,14 +63,15 @@ class FillSlots:
         return [one.ref for one in there.values()]
 
     def _with_bound(self, scope: Scope, event: Event) -> Event:
-        """The event with the end that its words set, stored where it was not: readers need not read the words again.
+        """The event with the end that its words set, stored once: readers need not read the words again.
 
         Where another writer changed the event meanwhile, the next projection stores it.
         """
-        bounded = replace(event, holds_until=read_bound(event))
-        if bounded != event:
-            with suppress(VersionMismatch):
-                self._projections.store_bound(scope, bounded)
+        if event.holds_until is not None:
+            return event
+        bounded = replace(event, holds_until=self._bounds.get(event.id) or read_bound(event))
+        with suppress(VersionMismatch):
+            self._projections.store_bound(scope, bounded)
         return bounded
 
     def _settled(self, scope: Scope, event: Event | None, by: SlotEntry | None) -> Event | None:

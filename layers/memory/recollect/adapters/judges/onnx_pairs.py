@@ -39,24 +39,34 @@ _MOST_READ = 512
 
 
 @dataclass(frozen=True, slots=True)
+class _FirstLook:
+    """The states after the first layers, and the logits that are read from them: of changed or not, of passing."""
+
+    states: FloatArray
+    changed: float
+    passing: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Loaded:
     split: SplitPieces
     early: "InferenceSession"
     late: "InferenceSession"
 
-    def first_look(self, pair: StatementPair) -> tuple[FloatArray, float]:
-        """The states after the first layers, and the logit of changed or not that is read from them."""
+    def first_look(self, pair: StatementPair) -> "_FirstLook":
+        """What the first layers make of a pair, or of a message with nothing older."""
         pieces = pieces_of(pair, self.split)
         given = {"input_ids": np.array([pieces.ids], np.int64), "segments": np.array([pieces.segments], np.int64)}
         states, early = self.early.run(["states", "early"], given)
-        return states, float(early[0, 0, 0])
+        return _FirstLook(states, *map(float, early[0, 0]))
 
 
 @dataclass(frozen=True, slots=True)
 class _About:
     """What the folder says of its judge: p(changed) = sigmoid(scale * logit + shift).
 
-    A message alone, and a pair, whose early logit is less than `message_from` and `pair_from` change nothing.
+    A message alone, and a pair, whose early logit is less than `message_from` and `pair_from` change nothing; a message
+    whose logit of passing is less than `passing_from` holds for good.
     """
 
     version: str
@@ -64,6 +74,7 @@ class _About:
     shift: float
     message_from: float
     pair_from: float
+    passing_from: float
 
 
 class OnnxPairModel:
@@ -81,10 +92,15 @@ class OnnxPairModel:
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
         """Whether each may change anything that was said before, by the first layers alone. Raises NotReady."""
-        return [self._looked(text) for text in texts]
+        return [self._looked(text)[0] >= self._about.message_from for text in texts]
 
-    def _look(self, text: str) -> bool:
-        return self._loaded().first_look(StatementPair(text, ""))[1] >= self._about.message_from
+    def may_pass(self, texts: Sequence[str]) -> list[bool]:
+        """Whether what each says may hold for a while only, by the first layers alone. Raises NotReady."""
+        return [self._looked(text)[1] >= self._about.passing_from for text in texts]
+
+    def _look(self, text: str) -> tuple[float, float]:
+        seen = self._loaded().first_look(StatementPair(text, ""))
+        return seen.changed, seen.passing
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
@@ -92,10 +108,10 @@ class OnnxPairModel:
         return [self._scores(model, pair) for pair in pairs if model is not None]
 
     def _scores(self, model: _Loaded, pair: StatementPair) -> PairScores:
-        states, early = model.first_look(pair)
-        if early < self._about.pair_from:
+        seen = model.first_look(pair)
+        if seen.changed < self._about.pair_from:
             return STANDS
-        stands, *kinds, retracted = model.late.run(["logits"], {"states": states})[0][0, 0].tolist()
+        stands, *kinds, retracted = model.late.run(["logits"], {"states": seen.states})[0][0, 0].tolist()
         most = max(kinds)
         shares = [math.exp(one - most) for one in kinds]
         changed = most + math.log(sum(shares)) - stands
@@ -117,7 +133,7 @@ def _sigmoid(logit: float) -> float:
 def _read(folder: Path) -> _About:
     try:
         found: Mapping[str, Any] = json.loads((folder / JUDGE_FILE).read_bytes())
-        numbers = (float(found[name]) for name in ("scale", "shift", "message_from", "pair_from"))
+        numbers = (float(found[name]) for name in ("scale", "shift", "message_from", "pair_from", "passing_from"))
         about = _About(str(found["version"]), *numbers)
         damaged = [one["name"] for one in found["files"] if (folder / one["name"]).stat().st_size != one["size_bytes"]]
     except FileNotFoundError as error:

@@ -1,22 +1,27 @@
 """The port `PairModel` on a table: for tests, and for a deployment that wants no model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from recollect.contradictions.pairs import PairScores, StatementPair
 
 
 class TablePairModel:
-    """`rows`: scores by the texts of newer and older; whatever is not in it stands."""
+    """`rows`: scores by the texts of newer and older; other pairs stand. `lasting`: texts that hold for good."""
 
     version = "table"
 
-    def __init__(self, rows: Mapping[tuple[str, str], PairScores]) -> None:
+    def __init__(self, rows: Mapping[tuple[str, str], PairScores], lasting: Collection[str] = ()) -> None:
         self._rows = dict(rows)
+        self._lasting = frozenset(lasting)
         self._newer = {newer for newer, _ in rows}
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
         """Whether the table has it as a newer statement."""
         return [text in self._newer for text in texts]
+
+    def may_pass(self, texts: Sequence[str]) -> list[bool]:
+        """Whether it is not among the lasting ones."""
+        return [text not in self._lasting for text in texts]
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order."""

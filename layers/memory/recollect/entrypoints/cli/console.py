@@ -242,16 +242,15 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
 
     A terminal shows a spinner meanwhile; elsewhere `tell` gets one line.
     """
-    from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES
+    from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES, require_this_judge
     from recollect.adapters.embedders.building.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
-    from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     require_package("onnxruntime", "the embedding model")
     folder = model_folder(settings)
     try:
         read_manifest(folder)
-        OnnxPairModel(folder)
+        require_this_judge(folder)
     except RecollectError:
         fetching = f"Fetching and building the embedding model ({DOWNLOAD_MEGABYTES} MB, once) …"
         console = message_console()

