@@ -18,6 +18,7 @@ _CLOSING_MARKS = "\"'”’)»』」] "
 
 _CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
 _CHARACTERS_PER_TOKEN = 4
+_BARE_QUESTION_TOKENS = 18
 
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
@@ -77,8 +78,13 @@ def is_question(sentence: str) -> bool:
 
 
 def only_asks(text: str) -> bool:
-    """Whether every sentence of the text is a question, and so states no fact; False for an empty text."""
-    return is_question(text) and all(map(is_question, split_sentences(text)))
+    """Whether every sentence of the text is a question, and so states no fact; False for an empty text.
+
+    A longer question tells something before it asks ("I moved to Leith last week, where do I register?"): of those with
+    more than `_BARE_QUESTION_TOKENS` one in five is evidence of something in BEAM, of shorter ones next to none.
+    """
+    bare = count_tokens(text) <= _BARE_QUESTION_TOKENS
+    return bare and is_question(text) and all(map(is_question, split_sentences(text)))
 
 
 def count_tokens(text: str) -> int:
