@@ -75,7 +75,9 @@ class Memory:
 
     def context(self, text: str, scope: Scope = ANNA, **changes: Any) -> ContextAnswer:
         """Builds a context; `changes` are fields of the request, of the question, or of the filters."""
-        asked = {n: changes.pop(n) for n in ("conversation_id", "input_event_id", "store") if n in changes}
+        asked = {
+            n: changes.pop(n) for n in ("conversation_id", "input_event_id", "store", "min_similarity") if n in changes
+        }
         own = {n: changes.pop(n) for n in ("limits", "token_budget", "web_search") if n in changes}
         question = ContextQuestion(text=text, filters=SearchFilters(now=self.now, **changes), **asked)
         request = ContextRequest(question=question, fence=fence_for("f" * 32), **own)

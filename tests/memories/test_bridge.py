@@ -94,6 +94,20 @@ def test_what_came_before_the_healthy_one_waits_and_what_comes_after_does_not() 
     assert (routing.deferred, routing.promote, routing.recovered) == ([before], [after], True)
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("Where do I live?", False),
+        ("Wo wohne ich? Und seit wann?", False),
+        ("I live in Lyon.", True),
+        ("I moved to Lyon last week and started at Bosch, where do I register my car there?", True),
+    ],
+)
+def test_a_mere_question_is_no_memory_unless_it_has_a_key(content: str, expected: bool) -> None:
+    assert passes(event(content=content, importance=0.9), DEFAULT) is expected
+    assert passes(event(content=content, importance=0.9, key="home"), DEFAULT)
+
+
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 30), st.booleans()), max_size=8), st.booleans())
 def test_each_event_that_passes_goes_one_way_and_no_other_does(
     drawn: list[tuple[float, int, bool]], suspended: bool

@@ -168,7 +168,8 @@ class App:
     def context(self) -> ContextUseCases:
         from recollect.composition.context import ContextUseCases
 
-        return ContextUseCases(self.deployment, self.timeline, self.summaries, self.knowledge, self.retrieval)
+        below = (self.timeline, self.summaries, self.knowledge, self.retrieval, self.contradictions)
+        return ContextUseCases(self.deployment, *below)
 
     @cached_property
     def projection(self) -> ProjectionUseCases:

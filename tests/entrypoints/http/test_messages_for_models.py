@@ -3,6 +3,9 @@
 from typing import Any
 
 import pytest
+from anthropic.types import MessageParam, TextBlockParam
+from botocore.session import Session
+from botocore.validate import ParamValidator
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, convert_to_messages
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
@@ -18,15 +21,62 @@ SAID = [
 ]
 
 
+ANTHROPIC: TypeAdapter[list[MessageParam]] = TypeAdapter(list[MessageParam])
+ANTHROPIC_SYSTEM: TypeAdapter[Any] = TypeAdapter(str | list[TextBlockParam])
+CONVERSE = Session().get_service_model("bedrock-runtime").operation_model("Converse").input_shape
+
+
 @pytest.fixture
-def messages(caller: Caller) -> Any:
+def dana(caller: Caller) -> Caller:
     caller.post("/v1/events", {"user_id": "dana", "conversation_id": "c10", "events": SAID})
-    asked = {"user_id": "dana", "conversation_id": "c10", "input": "hi"}
-    return caller.post("/v1/context", asked).json["messages"]
+    return caller
+
+
+def asked(dana: Caller, **more: Any) -> Any:
+    return dana.post("/v1/context", {"user_id": "dana", "conversation_id": "c10", "input": "hi", **more}).json
+
+
+@pytest.fixture
+def messages(dana: Caller) -> Any:
+    return asked(dana)["messages"]
+
+
+def texts(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
 def test_the_types_of_openai_accept_them(messages: Any) -> None:
     assert OPENAI.validate_python(messages, strict=True) == messages
+
+
+@pytest.mark.spec("P-23")
+def test_the_types_of_anthropic_accept_their_form(dana: Caller) -> None:
+    shown = asked(dana, format="anthropic")
+    assert ANTHROPIC.validate_python(shown["messages"], strict=True) == shown["messages"]
+    assert ANTHROPIC_SYSTEM.validate_python(shown["system"], strict=True) == shown["system"]
+
+
+@pytest.mark.spec("P-23")
+def test_bedrocks_shape_of_converse_accepts_its_form(dana: Caller) -> None:
+    shown = asked(dana, format="converse")
+    call = {"modelId": "m", "messages": shown["messages"], "system": shown["system"]}
+    assert not ParamValidator().validate(call, CONVERSE).has_errors()
+
+
+@pytest.mark.parametrize("form", ["anthropic", "converse"])
+def test_every_form_says_the_same(dana: Caller, form: str) -> None:
+    system, *said = asked(dana, format="openai")["messages"]
+    shown = asked(dana, format=form)
+    assert [(one["role"], texts(one["content"])) for one in shown["messages"]] == [
+        (one["role"], one["content"]) for one in said
+    ]
+    assert texts(shown["system"]).splitlines()[0][:40] == system["content"].splitlines()[0][:40]
+    assert asked(dana).get("system") is None
+
+
+def test_a_form_that_nobody_takes_is_refused(dana: Caller) -> None:
+    body = {"user_id": "dana", "input": "hi", "format": "gemini"}
+    assert dana.post("/v1/context", body).status == 422
 
 
 def test_langchain_converts_them(messages: Any) -> None:

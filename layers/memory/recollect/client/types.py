@@ -202,6 +202,7 @@ class ContextAnswer(TypedDict):
     """The context for the next model call, and its reasons."""
 
     prompt: str
+    system: NotRequired[Json]
     messages: list[Json]
     items: list[Json]
     goals: list[Json]
@@ -341,3 +342,7 @@ class ContextOptions(TurnOptions, total=False):
     recorded_as_of: Instant | None
     include_superseded: bool | None
     input_event_id: str | None
+    min_similarity: float | None
+    format: Literal["openai", "anthropic", "converse"] | None
+    time_window: Mapping[str, Any] | None
+    filters: Mapping[str, Any] | None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.retrieval import RetrievalUseCases
 from recollect.composition.summaries import SummaryUseCases
@@ -20,6 +21,7 @@ class ContextUseCases(UseCases):
     _summaries: SummaryUseCases
     _knowledge: KnowledgeStore
     _retrieval: RetrievalUseCases
+    _contradictions: ContradictionUseCases
 
     @cached_property
     def model_call(self) -> BuildContext:
@@ -27,7 +29,7 @@ class ContextUseCases(UseCases):
         parts, summaries = self._parts, self._summaries
         behind = ReadBackground(summaries.stored, summaries.goals, self._knowledge, parts.concurrency)
         sources = ContextSources(parts.timeline, self._retrieval.pipeline, behind, parts.concurrency)
-        return BuildContext(sources, parts.web_search)
+        return BuildContext(sources, self._contradictions.doubts, parts.web_search)
 
     @cached_property
     def turn(self) -> TakeTurn:

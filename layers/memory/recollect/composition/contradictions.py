@@ -12,6 +12,7 @@ from recollect.context.rendering import fence_for
 from recollect.contradictions.ask_model import AskAboutConflicts
 from recollect.contradictions.candidates import CurrentRecords, FindContradicting
 from recollect.contradictions.corrections import ListCorrections
+from recollect.contradictions.doubts import FindDoubts
 from recollect.contradictions.judge import RelationJudge, Said
 from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import MergeParts, PartMemories
@@ -49,6 +50,11 @@ class ContradictionUseCases(UseCases):
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
         """The same over other candidates."""
         return SettleContradictions(find, ReadMemories(self._parts.items), self.verdicts, self._judge)
+
+    @cached_property
+    def doubts(self) -> FindDoubts:
+        """What a context marks."""
+        return FindDoubts(self._parts.items)
 
     @cached_property
     def ledger(self) -> DecisionWriter:

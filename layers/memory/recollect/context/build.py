@@ -5,9 +5,10 @@ Beside the reads runs the web search of the input, where the rules or the reques
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from itertools import repeat
 
@@ -23,6 +24,7 @@ from recollect.context.rendering import (
 )
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
 from recollect.context.sources import ContextQuestion, ContextSources, Gathered
+from recollect.contradictions.doubts import FindDoubts
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
@@ -42,6 +44,8 @@ SECONDS = 2.0
 MOST_RESULTS = 5
 LONGEST_RESULT = 1000
 LONGEST_QUERY = 400
+_COMPARED = 14
+"""Of so many of the best hits each pair is looked up: at most 91 keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +209,26 @@ class ContextAnswer:
         return section.entries if section and self.messages.parts.knowledge else ()
 
 
+@dataclass(frozen=True, slots=True)
+class RelevantHits:
+    """The hits for the messages, best first; by id, since when something newer may have changed them."""
+
+    ranked: tuple[Ranked, ...]
+    doubted_at: Mapping[str, datetime]
+
+    def items(self, recalled: Recalled) -> list[ContextItem]:
+        """They as items, in their order."""
+        items = _items([recalled.events[one.id] for one in self.ranked], recalled, [one.score for one in self.ranked])
+        both = zip(items, self.ranked, strict=True)
+        return [replace(item, doubted_at=self.doubted_at.get(one.id)) for item, one in both]
+
+
 class BuildContext:
     """The use case behind `POST /v1/context`. Without `web_search` the answer says that the web search is off."""
 
-    def __init__(self, sources: ContextSources, web_search: WebSearch | None) -> None:
+    def __init__(self, sources: ContextSources, doubts: FindDoubts, web_search: WebSearch | None) -> None:
         self._sources = sources
+        self._doubts = doubts
         self._web_search = web_search
 
     def build(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
@@ -228,16 +247,33 @@ class BuildContext:
             return _effective(rules, request)
 
         gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
-        answer = assemble(gathered, web_lookup.result(), request, settled(given_rules))
+        hits = self._relevant(scope, gathered.recalled)
+        answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 
+    def _relevant(self, scope: Scope, recalled: Recalled) -> RelevantHits:
+        """The hits for the messages, best first; what may have changed one of the first stands behind it."""
+        compared = sorted(recalled.ranked[:_COMPARED], key=lambda one: (one.candidate.timestamp, one.id))
+        identities = {recalled.identity(one): one for one in compared}
+        doubts = self._doubts.among(scope, list(identities))
+        chosen: dict[str, Ranked] = {}
+        for one in recalled.ranked:
+            newer = [identities[i] for i in doubts.get(recalled.identity(one), ())]
+            chosen |= {each.id: each for each in (one, *newer) if each.id not in chosen}
+        doubted = {
+            one.id: identities[doubts[i][-1]].candidate.timestamp for i, one in identities.items() if i in doubts
+        }
+        return RelevantHits(tuple(chosen.values()), doubted)
 
-def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, rules: Rules) -> ContextAnswer:
+
+def assemble(
+    gathered: Gathered, hits: RelevantHits, web_search: LookedUp, request: ContextRequest, rules: Rules
+) -> ContextAnswer:
     """Chooses from what was read, renders it and fits it into the budget; reads nothing."""
     question, limits = request.question, _effective(rules, request).context
     recalled, reach = gathered.recalled, reach_of(limits)
     memories = recalled.memories
-    found = {ranked.id: Found(place, ranked) for place, ranked in enumerate(recalled.ranked, start=1)}
+    found = _places(recalled.ranked)
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
     important = by_importance(shown, limits.decay_half_life_days, question.now)
     by_search = _items([recalled.events[i] for i in found], recalled, [one.ranked.score for one in found.values()])
@@ -248,12 +284,16 @@ def assemble(gathered: Gathered, web_search: LookedUp, request: ContextRequest, 
     parts = _parts(request, gathered, web_search.results)
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
-    relevant = choose_relevant(by_search, setting, request.memory_tokens, question.now)
+    relevant = choose_relevant(hits.items(recalled), setting, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
-    seen = {memories[i].id if i in memories else i: one for i, one in found.items()}
+    seen = {memories[i].id if i in memories else i: one for i, one in (found | _places(hits.ranked)).items()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
+
+
+def _places(ranked: Sequence[Ranked]) -> dict[str, Found]:
+    return {one.id: Found(place, one) for place, one in enumerate(ranked, start=1)}
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

@@ -83,11 +83,13 @@ def memory_line(item: ContextItem, now: datetime) -> str:
 def memory_note(item: ContextItem, now: datetime) -> str:
     """A memory in `messages`: `- [Mon May 6, 2024] Priya: what was said`, on one line.
 
-    The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis.
+    The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis. What
+    something newer may have changed says so, and when that was said.
     """
     speaker = speaker_of(item)
     named = f"{speaker}: " if speaker else ""
-    return f"- [{day_of(item.timestamp, now)}] {named}{_shortened(one_line(item.content))}"
+    doubt = f"(until {day_of(item.doubted_at, now)}? See there.) " if item.doubted_at else ""
+    return f"- [{day_of(item.timestamp, now)}] {doubt}{named}{_shortened(one_line(item.content))}"
 
 
 def speaker_of(item: ContextItem) -> str | None:

@@ -35,7 +35,7 @@ class ContextItem:
 
     `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where no
     search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
-    takes.
+    takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
     """
 
     id: str
@@ -48,6 +48,7 @@ class ContextItem:
     score: float | None = None
     speaker: str | None = None
     replaces: tuple[EventRef, ...] = ()
+    doubted_at: datetime | None = None
 
     @property
     def identity(self) -> str:

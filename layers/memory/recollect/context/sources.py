@@ -15,7 +15,7 @@ from recollect.core.event import Event, EventRef, EventType, Role
 from recollect.core.scope import Scope
 from recollect.memories.representation import memory_drop_reason
 from recollect.ports import Concurrency, Timeline
-from recollect.retrieval.filters import SearchFilters, TimeWindow, drop_reason
+from recollect.retrieval.filters import SearchFilters, TimeWindow, drop_reason, fits
 from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode
 from recollect.rules.groups import MOST_PLACES, Rules
@@ -129,7 +129,8 @@ def _or_missing(pending: Pending[T], part: str, missing: list[str]) -> T | None:
 class ContextQuestion:
     """What a context is built for: the input, its conversation, its instant.
 
-    `store` names whose vocabulary and rules are meant; without one no knowledge is read.
+    `store` names whose vocabulary and rules are meant; without one no knowledge is read. Filters and `min_similarity`
+    are of the memories: the raw window is the conversation's, whatever they are.
     """
 
     text: str
@@ -137,6 +138,7 @@ class ContextQuestion:
     conversation_id: str | None = None
     input_event_id: str | None = None
     store: str | None = None
+    min_similarity: float | None = None
 
     @property
     def now(self) -> datetime:
@@ -184,6 +186,7 @@ class ContextSources:
             mode=Mode.HYBRID,
             filters=question.filters,
             wanted=hits_wanted,
+            min_similarity=question.min_similarity,
             newest_memories=TAIL_EVENTS,
         )
         opened = self._pipeline.begin(scope, request)
@@ -246,7 +249,8 @@ def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read
     superseded = set() if question.filters.include_superseded else read.recalled.slots.superseded(visible)
     current = [e for e in visible if e.id not in superseded]
     memories = read.recalled.memories
-    shown = [e for e in current if memory_drop_reason(memories.get(e.id), question.filters) is None]
+    fitting = [e for e in current if fits(e, question.filters)]
+    shown = [e for e in fitting if memory_drop_reason(memories.get(e.id), question.filters) is None]
     own = _own_event(question, visible)
     conversation = [e for e in shown if question.conversation_id in (None, e.conversation_id)]
     raw_candidates = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
@@ -264,7 +268,6 @@ def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read
 def _with_superseded(filters: SearchFilters) -> SearchFilters:
     return SearchFilters(
         now=filters.now,
-        window=filters.window,
         as_of=filters.as_of,
         recorded_as_of=filters.recorded_as_of,
         include_superseded=True,

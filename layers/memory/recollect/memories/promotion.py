@@ -13,6 +13,7 @@ from recollect.core.event import Event, EventRef
 from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite
 from recollect.core.time import from_iso, iso
 from recollect.rules.groups import BridgeRules
+from recollect.text.sentences import only_asks
 
 STATE_KEY = ItemKey(ItemPath("bridge"), "state")
 DEFERRED = ItemPath("deferred")
@@ -62,10 +63,12 @@ def lag_ms(event: Event) -> int:
 def passes(event: Event, rules: BridgeRules) -> bool:
     """Whether an event may become a memory by itself (A-60, P-10).
 
-    A keyed event always may (P-19).
+    A keyed event always may (P-19). A question states nothing to remember.
     """
     if event.key is not None:
         return True
+    if only_asks(event.content):
+        return False
     return rules.enabled and event.importance >= rules.min_importance and event.event_type in rules.event_types
 
 

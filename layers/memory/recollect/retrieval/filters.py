@@ -101,12 +101,14 @@ def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReaso
         return DropReason.SUPERSEDED
     if not filters.known_then(event.timestamp, event.recorded_at) or not filters.window.contains(event.timestamp):
         return DropReason.WINDOW
-    return None if _fits(event, filters) else DropReason.FILTER
+    return None if fits(event, filters) else DropReason.FILTER
 
 
-def _fits(event: Event, filters: SearchFilters) -> bool:
+def fits(event: Event, filters: SearchFilters) -> bool:
+    """Whether the event lies in the window, and has what the filters name."""
     return (
-        all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
+        filters.window.contains(event.timestamp)
+        and all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
         and set(filters.tags) <= set(event.tags)
         and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
     )

@@ -130,6 +130,11 @@ class Recalled:
     fallback: str | None
     near_misses: tuple[Ranked, ...] = ()
 
+    def identity(self, one: Ranked) -> str:
+        """The id of a hit's memory; without one the record's."""
+        record_id = one.candidate.ref.id
+        return self.memories[record_id].id if record_id in self.memories else record_id
+
 
 class SearchPipeline:
     """Begun and concluded apart, so that a caller can put its own reads into the same two waves."""

@@ -234,13 +234,13 @@ def ask_talks(app: App, talks: Sequence[Talk]) -> TalkAnswers:
     with counting_progress() as bar:
         task = bar.add_task("asking", total=sum(len(talk.questions) for talk in talks))
         for talk in talks:
-            for question in _as_time_goes(app, talk):
+            for question in as_time_goes(app, talk):
                 _ask_talk(app, Scope(LOCAL_TENANT, talk.id), question, answers)
                 bar.advance(task)
     return answers
 
 
-def _as_time_goes(app: App, talk: Talk) -> Iterator[TalkQuestion]:
+def as_time_goes(app: App, talk: Talk) -> Iterator[TalkQuestion]:
     """Each question, when the turns up to its time are in and projected."""
     scope, stored = Scope(LOCAL_TENANT, talk.id), 0
     for question in talk.questions:
@@ -257,7 +257,7 @@ def _ask_talk(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswe
         scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant)
     )
     request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
-    turn_of = _turn_ids(app, scope)
+    turn_of = turn_ids(app, scope)
     answers.questions.append(question)
     answers.messages.append(_shown(context.messages.parts.memories, context.messages.tokens, turn_of))
     answers.prompts.append(_shown(context.prompt.memories, context.prompt.tokens, turn_of))
@@ -270,13 +270,14 @@ def _put_in_turns(app: App, scope: Scope, due: Sequence[PlacedDraft], now: datet
     drain(app, lambda _count: None)
 
 
-def _turn_ids(app: App, scope: Scope) -> dict[str, str]:
+def turn_ids(app: App, scope: Scope) -> dict[str, str]:
     stored = app.parts.timeline.newest(scope, _MOST_TURNS)
     return {event.id: str(event.metadata.get("source_id")) for event in stored}
 
 
 def _shown(memories: Iterable[Selected], tokens: int, turn_of: Mapping[str, str]) -> Shown:
-    return Shown(tuple(_line(one.item.source_event_ids, turn_of) for one in memories), tokens)
+    lines = (_line(one.item.source_event_ids, turn_of, one.item.doubted_at is not None) for one in memories)
+    return Shown(tuple(lines), tokens)
 
 
 def _line(event_ids: Iterable[str], turn_of: Mapping[str, str], marked: bool = False) -> ShownLine:

@@ -182,6 +182,8 @@ def _what_to_do(settings: Settings, name: str, error: RecollectError) -> str:
 def _advice(settings: Settings, name: str) -> str:
     if name == "embedder":
         return _embedder_advice(settings)
+    if name == "judge":
+        return "run `recollect init`"
     if name == "tombstones":
         return "run `recollect tombstones`; `recollect serve` applies them by itself"
     if settings.engines == "local":

@@ -285,6 +285,9 @@ History = Annotated[list[Annotated[str, Text(CONTENT_BYTES)]], Field(min_length=
 Dropped = Annotated[dict[str, int], Shows(words_as_keys(*DropReason))]
 
 
+MinSimilarity = Maybe[Annotated[float, Field(ge=-1, le=1)]]
+
+
 class GivenTimes(RequestModel):
     start: Maybe[Instant] = Field(None, alias="from", description="Inclusive.")
     end: Maybe[Instant] = Field(None, alias="to", description="Inclusive.")

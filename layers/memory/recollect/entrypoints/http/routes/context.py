@@ -8,6 +8,7 @@ from pydantic import Field
 
 from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
+from recollect.context.formats import MessageFormat, formatted
 from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence, MessageRole, fence_for
 from recollect.context.selection import Section, ShownIn
 from recollect.context.sources import ContextQuestion
@@ -29,6 +30,9 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import (
     Dropped,
+    Filters,
+    GivenTimes,
+    MinSimilarity,
     Question,
     RoleName,
     Why,
@@ -73,6 +77,15 @@ class ContextBody(Question, Contextual, title="ContextRequest"):
     )
     input: Content = Field(description="What the user says now.")
     input_event_id: Maybe[Identifier] = Field(None, description="The input's own event, where it is stored already.")
+    min_similarity: MinSimilarity = Field(
+        None, description="Of the memories that a search finds, inclusive; 0.7 is related. Absent: none."
+    )
+    format: Annotated[str, OneOf(*MessageFormat)] = Field(
+        MessageFormat.OPENAI.value,
+        description="Of `messages`: `anthropic` and `converse` (Amazon Bedrock) have the system prompt in `system`.",
+    )
+    time_window: Maybe[GivenTimes] = Field(None, description="When memories were said; the raw window is not bounded.")
+    filters: Maybe[Filters] = Field(None, description="What memories must have; the raw window need not.")
 
 
 class ContextItem(AnswerModel):
@@ -105,9 +118,13 @@ class ContextItem(AnswerModel):
         )
 
 
+class TextBlock(AnswerModel):
+    text: str
+
+
 class Message(AnswerModel):
     role: Annotated[str, OneOf(*MessageRole)]
-    content: str
+    content: str | list[TextBlock]
 
 
 class WebSearch(AnswerModel):
@@ -151,6 +168,7 @@ class ContextDiagnostics(AnswerModel):
 
 class ContextShown(AnswerModel, title="ContextAnswer"):
     prompt: str
+    system: Maybe[str | list[TextBlock]] = Field(None, description="The system prompt, where `format` has it apart.")
     messages: list[Message]
     items: list[ContextItem]
     goals: list[Free]
@@ -174,16 +192,18 @@ def build_context(app: App, request: Request, body: ContextBody) -> Reply:
     scope = request.scope(body)
     rules = app.begin_rules(scope.tenant)
     fence = fence_for(secrets.token_hex(16))
-    filters = filters_of(body, request.now)
+    filters = filters_of(body, request.now, body.time_window, body.filters)
     question = ContextQuestion(
         text=body.input,
         filters=filters,
         conversation_id=body.conversation_id,
         input_event_id=body.input_event_id,
         store=body.store,
+        min_similarity=body.min_similarity,
     )
     answer = app.context.model_call.build(scope, context_request(body, question, fence), rules)
-    return Reply(200, context_shown(answer, fence, bool(body.explain)), log=context_log(answer))
+    shown = context_shown(answer, fence, bool(body.explain), MessageFormat(body.format))
+    return Reply(200, shown, log=context_log(answer))
 
 
 def context_request(asked: Contextual, question: ContextQuestion, fence: Fence) -> ContextRequest:
@@ -209,12 +229,16 @@ def context_log(answer: ContextAnswer) -> dict[str, Any]:
     }
 
 
-def context_shown(answer: ContextAnswer, fence: Fence, explain: bool) -> ContextShown:
+def context_shown(
+    answer: ContextAnswer, fence: Fence, explain: bool, form: MessageFormat = MessageFormat.OPENAI
+) -> ContextShown:
     """The answer; summary, goals and knowledge are those that stand in the messages."""
+    given = formatted(answer.messages.messages, form)
     return ContextShown.made_of(
         answer,
         prompt=answer.prompt.text,
-        messages=answer.messages.messages,
+        system=given.system,
+        messages=given.messages,
         items=[ContextItem.of(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
         summary=context_summary_json(answer.summary) if answer.summary else None,
         goals=[goal_json(goal) for goal in answer.goals],

@@ -46,6 +46,7 @@ from recollect.entrypoints.http.representations import (
     Filters,
     GivenTimes,
     History,
+    MinSimilarity,
     Question,
     ResultAnswer,
     filters_of,
@@ -113,7 +114,7 @@ class SearchRequest(Question):
         None, description="Absent: 10; 3 in semantic mode. By intent at most 15."
     )
     mode: Annotated[str, OneOf(*Mode, INTENT)] = Mode.HYBRID.value
-    min_similarity: Maybe[Annotated[float, Field(ge=-1, le=1)]] = Field(
+    min_similarity: MinSimilarity = Field(
         None,
         description="Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which "
         "0.7 is related. Absent: 0.7 in semantic mode, else none. Not used by intent.",
