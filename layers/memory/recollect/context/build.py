@@ -5,7 +5,7 @@ Beside the reads runs the web search of the input, where the rules or the reques
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -273,7 +273,7 @@ def assemble(
     question, limits = request.question, _effective(rules, request).context
     recalled, reach = gathered.recalled, reach_of(limits)
     memories = recalled.memories
-    found = _places(recalled.ranked)
+    found = {ranked.id: Found(place, ranked) for place, ranked in enumerate(recalled.ranked, start=1)}
     shown = [represented(event, memories.get(event.id)) for event in gathered.important]
     important = by_importance(shown, limits.decay_half_life_days, question.now)
     by_search = _items([recalled.events[i] for i in found], recalled, [one.ranked.score for one in found.values()])
@@ -286,14 +286,10 @@ def assemble(
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
     relevant = choose_relevant(hits.items(recalled), setting, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
-    seen = {memories[i].id if i in memories else i: one for i, one in (found | _places(hits.ranked)).items()}
+    seen = {recalled.identity(one.ranked): one for one in found.values()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
-
-
-def _places(ranked: Sequence[Ranked]) -> dict[str, Found]:
-    return {one.id: Found(place, one) for place, one in enumerate(ranked, start=1)}
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:
