@@ -23,6 +23,7 @@ class OtherEmbedder:
     generation = OTHER
     dimension = 128
     similarity_scale = COSINE
+    of_now = None
 
     def __init__(self) -> None:
         self._hashing = HashingEmbedder()

@@ -1,4 +1,4 @@
-"""The order of results: one for every engine; of two that are alike the newer first, where the question is of now."""
+"""The order of results: one for every engine."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -18,10 +18,8 @@ from recollect.retrieval.ranking import (
     Query,
     Ranked,
     RankingPolicy,
-    asks_of_now,
     on_scale,
     rank,
-    recency_tiebreak,
 )
 from recollect.text.terms import bm25
 from samples.candidates import EAST, NORTH, STATISTICS, candidate
@@ -74,6 +72,9 @@ def test_shares_add_up_to_the_score() -> None:
         assert sum(one.shares.values()) == pytest.approx(one.score)
 
 
+UNTIMED = {"recent": 0.0, "outdone": 0.0, "renewed": 0.0}
+
+
 def test_in_hybrid_mode_each_signal_is_shown_and_weighed() -> None:
     query = Query(text="What did Anna say of the dog on 1 May 2024?", terms=("dog",), vector=EAST, mode=Mode.HYBRID)
     half = numpy.array([1, 3**0.5], dtype=numpy.float32)
@@ -88,26 +89,26 @@ def test_in_hybrid_mode_each_signal_is_shown_and_weighed() -> None:
     hints = {"named_date": 0.1, "named_speaker": 0.1, "said_by_user": 0.15}
     whole = sum((own | hints).values())
     assert found["best"].shares == pytest.approx(
-        own | hints | {"exchange": 0.2 * whole, "beside": 0.2 * whole, "newer_of_alike": 0.0}
+        own | hints | {"exchange": 0.2 * whole, "beside": 0.2 * whole, **UNTIMED}
     )
     assert found["best"].score == pytest.approx(1.4 * whole)
     assert found["best"].signals == pytest.approx(
         {"similarity": 1.0, "weighted_similarity": 1.0, "distinct_similarity": 1.0, "bm25": words[0]}
         | {"exchange_words": 2 * words[0], "named_date": 1.0, "named_speaker": 1.0, "said_by_user": 1.0}
-        | {"exchange": whole, "beside": whole, "newer_of_alike": 0.0}
+        | {"exchange": whole, "beside": whole, **UNTIMED}
     )
     share = words[1] / words[0]
     alone = 0.125 + (0.075 + 0.05) * share
     assert found["next"].signals == pytest.approx(
         {"similarity": 0.5, "weighted_similarity": 0.5, "distinct_similarity": 0.5, "bm25": words[1]}
         | {"exchange_words": 2 * words[1], "named_date": 0.0, "named_speaker": 0.0, "said_by_user": 0.0}
-        | {"exchange": alone, "beside": alone, "newer_of_alike": 0.0}
+        | {"exchange": alone, "beside": alone, **UNTIMED}
     )
     assert found["next"].shares["weighted_similarity"] == pytest.approx(0.0875)
     assert found["next"].shares["bm25"] == pytest.approx(0.075 * share)
     assert found["blind"].signals == pytest.approx(
         {"bm25": 0.0, "exchange_words": words[0], "named_date": 1.0, "named_speaker": 0.0, "said_by_user": 1.0}
-        | {"exchange": whole, "beside": whole, "newer_of_alike": 0.0}
+        | {"exchange": whole, "beside": whole, **UNTIMED}
     )
 
 
@@ -165,7 +166,7 @@ def test_each_weight_is_that_of_the_signal_of_its_name(name: str) -> None:
     anna = candidate("a", vector=EAST, counts={"dog": 1}, speaker="Anna", conversation_id="c")
     bot = candidate("b", role="bot", conversation_id="c", ref=EventRef("b", NOON + timedelta(minutes=1)))
     alone = {one.candidate.ref.id: one for one in rank([anna, bot], query, STATISTICS, replace(off, **{name: 0.5}))}
-    of_others = {"exchange", "beside", "newer_of_alike"}
+    of_others = {"exchange", "beside", "recent", "outdone", "renewed"}
     assert alone["a"].score == pytest.approx(0.0 if name in of_others else 0.5)
     assert {share for share, value in alone["a"].shares.items() if value} == ({name} - of_others)
 
@@ -207,80 +208,3 @@ def test_similarities_stand_in_place_of_cosines_and_the_cosines_beside_them() ->
     assert second == ranked[1]
     assert on_scale(ranked, scale, Mode.HYBRID)[0].score == 0.4
     assert on_scale(ranked, COSINE, Mode.SEMANTIC) == tuple(ranked)
-
-
-NOW = "What is the deadline of the sprint?"
-NEAR_EAST = numpy.array([0.9, 0.436], dtype=numpy.float32)
-
-
-def said(name: str, days: int, vector: Any = EAST, **more: Any) -> Candidate:
-    return candidate(name, vector=vector, ref=EventRef(name, NOON + timedelta(days=days)), **more)
-
-
-@pytest.mark.parametrize(
-    ("text", "of_now"),
-    [
-        (NOW, True),
-        ("How many books do I have?", True),
-        ("Who's my manager?", True),
-        ("What was the deadline?", False),
-        ("What is it that I did in May?", False),
-        ("What did Anna say?", False),
-        ("Where is what I bought in 2019?", False),
-        ("What is the first thing I said?", False),
-        ("the deadline", False),
-        ("\u622a\u6b62\u65e5\u671f\u662f\u4ec0\u4e48\uff1f", False),
-    ],
-)
-def test_which_questions_ask_how_things_are_now(text: str, of_now: bool) -> None:
-    assert asks_of_now(text) is of_now
-
-
-CASES = [
-    ("the newer one is alike", said("new", 9, NEAR_EAST), 0.9, NOW, True),
-    ("it lacks too much", said("new", 9, NEAR_EAST), 0.7, NOW, False),
-    ("it is of something else", said("new", 9, NORTH), 0.9, NOW, False),
-    ("it is the older one", said("new", -9, NEAR_EAST), 0.9, NOW, False),
-    ("it has no vector", said("new", 9, None), 0.9, NOW, False),
-    ("its vector is nothing", said("new", 9, EAST * 0), 0.9, NOW, False),
-    ("somebody else said it", said("new", 9, NEAR_EAST, speaker="Ben"), 0.9, NOW, False),
-    ("an assistant said it", said("new", 9, NEAR_EAST, role="bot"), 0.9, NOW, False),
-    ("the question is of the past", said("new", 9, NEAR_EAST), 0.9, "What was the deadline?", False),
-]
-
-
-@pytest.mark.parametrize(("newer", "score", "text", "first"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
-def test_when_the_newer_one_goes_first(newer: Candidate, score: float, text: str, first: bool) -> None:
-    old, new = recency_tiebreak([said("old", 0), newer], [1.0, score], text, 0.25)
-    assert old == 0.0
-    assert (score + new > 1.0) is first
-    assert new < 0.31
-
-
-def test_an_older_one_sinks_below_all_that_are_newer_and_alike() -> None:
-    three = [said("old", 0), said("mid", 1), said("new", 2)]
-    lifts = recency_tiebreak(three, [1.0, 0.9, 0.85], NOW, 0.25)
-    assert 1.0 + lifts[0] < 0.85 + lifts[2] <= 0.9 + lifts[1]
-
-
-def test_nothing_is_lifted_where_it_is_off() -> None:
-    assert recency_tiebreak([said("old", 0), said("new", 1)], [1.0, 0.99], NOW, 0.0) == [0.0, 0.0]
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40)), min_size=1, max_size=20))
-def test_no_one_is_lifted_above_what_stood_above_the_older_one(given: list[tuple[float, int]]) -> None:
-    candidates = [said(f"{place:02}", days) for place, (_, days) in enumerate(given)]
-    scores = [score for score, _ in given]
-    lifts = recency_tiebreak(candidates, scores, NOW, 0.25)
-    assert all(lift >= 0 for lift in lifts)
-    assert max(score + lift for score, lift in zip(scores, lifts, strict=True)) <= max(scores) + 1e-7
-
-
-def test_the_ranking_names_the_tie_break() -> None:
-    query = Query(text=NOW, terms=("deadline",), vector=EAST, mode=Mode.HYBRID)
-    pair = [said("old", 0, counts={"deadline": 2}), said("new", 9, counts={"deadline": 1})]
-    first, second = rank(pair, query, STATISTICS, RankingPolicy())
-    assert (first.candidate.ref.id, first.signals["newer_of_alike"]) == ("new", 1.0)
-    assert first.shares["newer_of_alike"] > 0 == second.shares["newer_of_alike"]
-    assert sum(first.shares.values()) == pytest.approx(first.score)
-    assert first.score > second.score

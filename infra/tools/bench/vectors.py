@@ -14,6 +14,7 @@ import numpy as np
 
 from recollect.core.vectors import Encoding, FloatArray, TextKind
 from recollect.retrieval.pooling import COSINE, SimilarityScale
+from recollect.retrieval.timeliness import OfNow
 
 if TYPE_CHECKING:
     from recollect.ports import Embedder
@@ -66,6 +67,10 @@ class BenchEmbedder:
     @property
     def similarity_scale(self) -> SimilarityScale:
         return COSINE
+
+    @property
+    def of_now(self) -> OfNow | None:
+        return self._embedder.of_now
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """As the real one; with `live` off a text that was prepared costs nothing."""

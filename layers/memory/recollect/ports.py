@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.deletion.storage import ErasedPage, Exempt
     from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.retrieval.pooling import SimilarityScale
+    from recollect.retrieval.timeliness import OfNow
     from recollect.timeline.bus import BusEvent
     from recollect.timeline.slots import SlotEntry
     from recollect.timeline.timeline import (
@@ -273,6 +274,10 @@ class Embedder(Protocol):
     @property
     def similarity_scale(self) -> SimilarityScale:
         """The scale of its cosines; `COSINE` where nobody has measured it."""
+
+    @property
+    def of_now(self) -> OfNow | None:
+        """Tells from a question's vector how far it asks how things are now; None where nobody has fitted it."""
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding per text, in order. Raises NotReady, Throttled, Unavailable, OutOfTime or UpstreamFailed."""

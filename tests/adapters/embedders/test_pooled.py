@@ -114,3 +114,19 @@ def test_what_is_of_another_matter_is_not(embedder: PooledEmbedder, question: st
 def test_the_model_has_its_scale_and_an_unknown_model_the_cosine() -> None:
     assert scale_of(GENERATION) != COSINE
     assert scale_of("somebody-elses.1") == COSINE
+
+
+OF_NOW = ["what's my dog called", "où est-ce que je travaille", "wo wohne ich", "what time is my appointment tomorrow"]
+OF_THE_PAST = [
+    "What did Anna say about her trip?",
+    "When did I first mention the marathon?",
+    "Pourquoi Paul avait-il quitté son travail ?",
+    "Warum hat Anna damals gekündigt?",
+]
+
+
+def test_a_question_of_now_is_told_from_one_of_the_past(embedder: PooledEmbedder) -> None:
+    assert embedder.of_now is not None
+    encoded = embedder.encode([*OF_NOW, *OF_THE_PAST], TextKind.QUERY)
+    shares = [embedder.of_now.share(encoding.vector) for encoding in encoded]
+    assert min(shares[: len(OF_NOW)]) > max(shares[len(OF_NOW) :]), shares

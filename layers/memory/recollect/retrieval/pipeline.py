@@ -169,6 +169,7 @@ class SearchPipeline:
         vector, tokens = self._encoded(request, missing)
         terms = query_terms(request.text, _MOST_TERMS)
         query = Query(text=request.text, terms=terms, vector=vector, mode=request.mode, tokens=tokens)
+        query = replace(query, moment=request.filters.moment, of_now=self._of_now(request, vector))
         nomination = NominationRequest(
             filters=request.filters,
             limit=max(PER_ARM, request.wanted),
@@ -187,6 +188,11 @@ class SearchPipeline:
     def _scale(self, request: RecallRequest) -> SimilarityScale:
         """A given vector is of an unknown model: its scale is the cosine itself (A-28)."""
         return COSINE if self._embedder is None or request.vector is not None else self._embedder.similarity_scale
+
+    def _of_now(self, request: RecallRequest, vector: FloatArray | None) -> float:
+        """0 where nothing tells: a given vector, an embedder whose questions nobody has sorted."""
+        of_now = self._embedder.of_now if self._embedder is not None and request.vector is None else None
+        return of_now.share(vector) if of_now is not None and vector is not None else 0.0
 
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
         """Read ahead only where reads run side by side: else the second wave asks for those that it needs."""

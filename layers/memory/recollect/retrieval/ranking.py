@@ -3,14 +3,13 @@
 Engines only nominate; this module decides, so that SQLite and OpenSearch give one order.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
-from heapq import nlargest
 from types import MappingProxyType
 
-from recollect.core.vectors import FloatArray, TokenVectors, cosine
+from recollect.core.vectors import FloatArray, TokenVectors
 from recollect.retrieval.nomination import ASKING, Candidate, rank_order
 from recollect.retrieval.pooling import SimilarityScale, weighted_query_vector
 from recollect.retrieval.signals import (
@@ -29,14 +28,9 @@ from recollect.retrieval.signals import (
     similarities,
     with_estimates,
 )
+from recollect.retrieval.timeliness import timely
 from recollect.text.dates import date_hints
 from recollect.text.terms import TermStatistics
-
-AMONG = 15
-"""How many of the best the tie-break compares."""
-
-ALIKE = 0.6
-"""The cosine from which two records count as alike: the measure of the default embedder's centred vectors."""
 
 QUESTION_SHARE = 0.3
 """The share of each signal that counts for a record in which a user only asks, in hybrid mode.
@@ -45,13 +39,7 @@ It is nearer to a question than any answer is, and states nothing. It lends its 
 beside it, which may be its answer.
 """
 
-_JUST_ABOVE = 1e-8
-_NOW = re.compile(r"\b(?:is|are|am|do|does|have|has|should|can|(?:what|who|where|how|when)'s)\b", re.IGNORECASE)
-_THEN = re.compile(
-    r"\b(?:did|was|were|had|would|ago|first|last|originally|previously|initially|earlier|used to|when (?:i|he|she)"
-    r"|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
+_NO_MOMENT = datetime.max.replace(tzinfo=UTC)
 _BY_VECTOR = ("weighted_similarity", "distinct_similarity")
 
 
@@ -65,13 +53,18 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The query as the ranker sees it; `tokens` are those of its text, where the embedder gives them."""
+    """The query as the ranker sees it; `tokens` are those of its text, where the embedder gives them.
+
+    `of_now` in [0, 1] is how far it asks how things are at `moment`.
+    """
 
     text: str
     terms: tuple[str, ...]
     vector: FloatArray | None
     mode: Mode
     tokens: TokenVectors | None = None
+    moment: datetime = _NO_MOMENT
+    of_now: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +85,8 @@ class RankingPolicy:
     - `exchange`: its share of the best sum of all these in its exchange, since an answer stands beside its question. A
       record that stands alone gets its own sum.
     - `beside`: the same among records at most two places away in its exchange.
-    - `newer_of_alike`: the share of an older one's score that a newer one like it may lack, to rank just above it where
-      the query asks how things are now (`recency_tiebreak`).
+    - `recent`, `outdone`, `renewed`: how much of the best score a candidate gains, loses and gains by these, where the
+      query asks how things are now (`timeliness`).
     """
 
     weighted_similarity: float = 0.175
@@ -105,7 +98,9 @@ class RankingPolicy:
     said_by_user: float = 0.15
     exchange: float = 0.2
     beside: float = 0.2
-    newer_of_alike: float = 0.25
+    recent: float = 0.75
+    outdone: float = 0.6
+    renewed: float = 0.55
 
 
 class Row(Mapping[str, float]):
@@ -207,9 +202,18 @@ def _mixed(
     lifts = {"exchange": best_near(near, wholes), "beside": best_near(beside_ones(candidates, near), wholes)}
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
-    parts["newer_of_alike"] = recency_tiebreak(candidates, scores, query.text, policy.newer_of_alike)
-    newer = [1.0 if lift else 0.0 for lift in parts["newer_of_alike"]]
-    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, "newer_of_alike": newer})
+    timeliness = timely(candidates, scores, query.moment, query.of_now)
+    best = max(scores, default=0.0)
+    parts |= {
+        "recent": _times(timeliness["recent"], policy.recent * best),
+        "outdone": _times(timeliness["outdone"], -policy.outdone * best),
+        "renewed": _times(timeliness["renewed"], policy.renewed * best),
+    }
+    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, **timeliness})
+
+
+def _times(values: Sequence[float], weight: float) -> list[float]:
+    return [weight * value for value in values]
 
 
 def _measures(
@@ -235,39 +239,3 @@ def _ranked(
         Ranked(candidate, score, Row(raw, place), Row(parts, place))
         for place, (candidate, score) in enumerate(zip(candidates, scores, strict=True))
     ]
-
-
-def asks_of_now(text: str) -> bool:
-    """Whether a query is in the present tense and names no earlier time; English only."""
-    return _NOW.search(text) is not None and _THEN.search(text) is None
-
-
-def recency_tiebreak(
-    candidates: Sequence[Candidate], scores: Sequence[float], text: str, lacking: float
-) -> list[float]:
-    """What lifts each candidate just above an older one like it, for a query of how things are now; 0 for most.
-
-    "What is the deadline?" is answered by what was said of it last, and no word of the query tells the two apart. Both
-    are of one speaker and alike, and the newer's score lacks at most the share `lacking` of the older's.
-    """
-    lifts = [0.0] * len(candidates)
-    if lacking <= 0 or not asks_of_now(text):
-        return lifts
-    places = range(len(candidates))
-    order = nlargest(AMONG, places, key=lambda place: rank_order(candidates[place], scores[place]))
-    for behind in range(1, len(order)):
-        first, second = order[behind - 1], order[behind]
-        near = scores[second] >= (1 - lacking) * scores[first]
-        if near and _is_newer_alike(candidates[first], candidates[second]):
-            lifts[second] = scores[first] - scores[second] + _JUST_ABOVE
-            order[behind - 1], order[behind] = second, first
-    return lifts
-
-
-def _is_newer_alike(first: Candidate, second: Candidate) -> bool:
-    newer = (second.timestamp, second.ref.id) > (first.timestamp, first.ref.id)
-    if not newer or (first.speaker, first.role) != (second.speaker, second.role):
-        return False
-    if first.vector is None or second.vector is None:
-        return False
-    return round(cosine(first.vector, second.vector), 6) > ALIKE

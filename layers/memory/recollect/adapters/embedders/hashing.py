@@ -19,6 +19,7 @@ class HashingEmbedder:
     """Same text, same vector, in every process and on every machine; never a zero vector."""
 
     similarity_scale = COSINE
+    of_now = None
 
     @property
     def generation(self) -> str:

@@ -36,6 +36,7 @@ from recollect.core.errors import NotReady, missing_package, require_package
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
+from recollect.retrieval.timeliness import OfNow
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -65,6 +66,7 @@ class OnnxEmbedder:
     """
 
     similarity_scale = COSINE
+    of_now = None
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         """Reads the manifest; the model is loaded on first use.
@@ -119,19 +121,26 @@ def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
 
 CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"
+OF_NOW_FILE = "of_now.json"
 
 
 class PooledEmbedder:
     """Pools an embedder's vectors from its tokens; without tokens it changes nothing.
 
     `centre` is the mean token vector, (dimension,), None for an unknown model; `scale` is the meaning of the cosines of
-    the new vectors. The generation is a new one.
+    the new vectors, `of_now` what they tell of a question. The generation is a new one.
     """
 
-    def __init__(self, embedder: Embedder, centre: FloatArray | None = None, scale: SimilarityScale = COSINE) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        centre: FloatArray | None = None,
+        scale: SimilarityScale = COSINE,
+        of_now: OfNow | None = None,
+    ) -> None:
         self._embedder, self._centre = embedder, centre
         self.generation, self.dimension = pooled_generation(embedder.generation), embedder.dimension
-        self.similarity_scale = scale
+        self.similarity_scale, self.of_now = scale, of_now
 
     def load(self) -> None:
         """Load the model now rather than with the first text, where it can be. Raises NotReady."""
@@ -158,8 +167,9 @@ class PooledEmbedder:
 
 
 def pooled(embedder: Embedder) -> PooledEmbedder:
-    """The embedder with the centre and the similarity scale that are stored for its model."""
-    return PooledEmbedder(embedder, centre_of(embedder.generation), scale_of(embedder.generation))
+    """The embedder with what is stored for its model: centre, similarity scale, which questions ask of now."""
+    generation = embedder.generation
+    return PooledEmbedder(embedder, centre_of(generation), scale_of(generation), of_now_of(generation))
 
 
 def scale_of(generation: str) -> SimilarityScale:
@@ -168,13 +178,23 @@ def scale_of(generation: str) -> SimilarityScale:
     return COSINE if stored is None else SimilarityScale(**stored)
 
 
+def of_now_of(generation: str) -> OfNow | None:
+    """Which questions ask how things are now; `infra/tools/ranking` fits it."""
+    stored = _stored(OF_NOW_FILE).get(generation.split(".")[0])
+    return None if stored is None else OfNow(_unpacked(stored["weights"], "<f4"), stored["bias"])
+
+
 def centre_of(generation: str) -> FloatArray | None:
     """The mean token vector of a generation's model; None for a model without one."""
     packed = _stored(CENTRES_FILE).get(generation.split(".")[0])
-    return None if packed is None else np.frombuffer(base64.b64decode(packed), "<f2").astype(np.float32)
+    return None if packed is None else _unpacked(packed, "<f2")
 
 
-@lru_cache(maxsize=2)
+def _unpacked(packed: str, kind: str) -> FloatArray:
+    return np.frombuffer(base64.b64decode(packed), kind).astype(np.float32)
+
+
+@lru_cache(maxsize=3)
 def _stored(file: str) -> dict[str, Any]:
     """What is stored beside this module for each model."""
     found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(file).read_text("ascii"))

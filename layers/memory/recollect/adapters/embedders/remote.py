@@ -48,6 +48,7 @@ class _RemoteEmbedder:
     """Encodes queries and passages alike, without token vectors. Safe to share between threads."""
 
     similarity_scale = COSINE
+    of_now = None
 
     def __init__(self, model: str, dimension: int) -> None:
         self.generation, self.dimension = generation_name(model, dimension), dimension
