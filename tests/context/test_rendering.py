@@ -1,4 +1,4 @@
-"""The prompt, byte for byte (K-26 to K-37), the messages to a model (P-23), and which memories these show."""
+"""The prompt, byte for byte (K-26 to K-37), and the messages to a model (P-23)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,12 +12,8 @@ from recollect.context.rendering import (
     LONGEST_NOTE_TOKENS,
     ContextParts,
     Message,
-    Setting,
-    choose_relevant,
     fence_for,
     goal_line,
-    lines_wanted,
-    memory_note,
     render_messages,
     render_prompt,
 )
@@ -25,7 +21,6 @@ from recollect.context.selection import ContextItem, Section, Selected
 from recollect.core.errors import InvalidInput
 from recollect.summaries.goals import CheckIn, CheckInStatus, TrackedGoal
 from recollect.text.phrases import one_line
-from recollect.text.sentences import count_tokens
 from samples.context_items import NOW, item
 
 LINE_BREAKS = ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x0b", "\x0c", "\x85", "\x1c", "\x1d", "\x1e"]
@@ -284,50 +279,3 @@ def test_a_poor_nonce_is_refused(nonce: str) -> None:
 
 def test_fences_of_two_requests_differ() -> None:
     assert fence_for("a" * 12).close != fence_for("b" * 12).close
-
-
-ASKED = Setting("Where do I live?")
-
-
-def hit(name: str, content: str = "I moved to Lyon", score: float = 0.5, sources: tuple[str, ...] = ()) -> ContextItem:
-    return item(name, len(name), content=content, source_event_ids=sources or (name,), score=score)
-
-
-def chosen(*hits: ContextItem, setting: Setting = ASKED, tokens: int = 800) -> list[str]:
-    return [one.item.id for one in choose_relevant(hits, setting, tokens, NOW)]
-
-
-@pytest.mark.parametrize(
-    ("hits", "tokens", "shown"),
-    [
-        ([hit("a", score=0.9), hit("bb", score=0.8), hit("ccc", score=0.7)], 800, ["ccc", "bb", "a"]),
-        ([hit("a", score=0.9), hit("bb", score=0.8), hit("ccc", score=0.7)], 20, ["bb", "a"]),
-        ([hit("a", "long " * 100), hit("bb")], 40, ["bb"]),
-        ([hit("a")], 0, []),
-        ([hit("a", "where do I live"), hit("bb", "Where do I live!"), hit("ccc")], 800, ["ccc"]),
-        ([hit("a", "where do I live now"), hit("bb", "where do I")], 800, ["bb", "a"]),
-    ],
-    ids=["all, oldest first", "the best that fit", "one too long", "no room", "the input again", "more, less than it"],
-)
-def test_the_best_that_fit_are_shown_but_not_the_input_again(
-    hits: list[ContextItem], tokens: int, shown: list[str]
-) -> None:
-    assert chosen(*hits, tokens=tokens) == shown
-
-
-def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:
-    setting = Setting("x", raw_window=frozenset(["raw"]), own=frozenset(["own"]))
-    of_raw, again = hit("memory", sources=("raw",)), hit("again", sources=("a",))
-    hits = (hit("own"), hit("raw"), of_raw, hit("a"), again, hit("none", score=0.0))
-    assert chosen(*hits, setting=setting) == ["a"]
-
-
-@given(st.lists(st.text(min_size=1, max_size=300), max_size=30), st.integers(0, 900))
-def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None:
-    hits = [hit(f"e{place}", text) for place, text in enumerate(texts)]
-    lines = [memory_note(one.item, NOW) for one in choose_relevant(hits, ASKED, tokens, NOW)]
-    assert count_tokens("\n".join(lines)) <= tokens
-
-
-def test_a_search_is_asked_for_enough_and_never_for_too_many() -> None:
-    assert [lines_wanted(tokens) for tokens in (0, 1, 800, 32_000)] == [0, 1, 40, 200]

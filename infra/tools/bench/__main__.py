@@ -29,6 +29,7 @@ from infra.tools.bench.cold_start import cold_start
 from infra.tools.bench.contradictions import contradictions
 from infra.tools.bench.data import DataSet, load
 from infra.tools.bench.engines import engines_recall, running_engines
+from infra.tools.bench.natural import natural
 from infra.tools.bench.page import page
 from infra.tools.bench.rivals import rivals_python
 from infra.tools.bench.sizes import QUICK_SIZES, SIZES, aws_sizes, local_sizes
@@ -43,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FIGURES = ROOT / "build" / "bench"
 PAGE = ROOT / "docs" / "benchmarks.md"
 DATA = ROOT.parent / "shared" / "data"
-LOCOMO, BEAM, CHINESE = "locomo-dev", "beam-dev", "madial-zh-dev"
+LOCOMO, BEAM, CHINESE, NATURAL = "locomo-dev", "beam-dev", "madial-zh-dev", "natural-dev"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ class Bench:
         printed = self.out / "supersessions.txt"
         return contradictions(self.set(LOCOMO), self.set(BEAM), self.watched(), self.kept, self.model, printed)
 
+    def natural(self) -> Any:
+        """What context and search show of ordinary people's talks."""
+        return natural(self.data / NATURAL, self.model, self.quick)
+
     def cold_start(self) -> Any:
         """Imports of each built function over a bare one; the model's load."""
         return cold_start(self.model, 2 if self.quick else 15)
@@ -134,6 +139,7 @@ PARTS: dict[str, Callable[[Bench], Any]] = {
     "aws-sizes": Bench.aws_sizes,
     "aws-costs": Bench.aws_costs,
     "contradictions": Bench.contradictions,
+    "natural": Bench.natural,
     "cold-start": Bench.cold_start,
 }
 NEED_ENGINES = frozenset({"engines", "aws-sizes", "aws-costs"})

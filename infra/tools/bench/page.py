@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, in five parts. A part whose figures are missing stands as the page has it so far."""
+"""docs/benchmarks.md, in parts. A part whose figures are missing stands as the page has it so far."""
 
 from __future__ import annotations
 
@@ -194,6 +194,57 @@ def _contradictions(made: Mapping[str, Figures]) -> str:
     return "\n\n".join([_PAIRS, goals(found), _PROJECTED, table(["judge", "p50 ms", "p95 ms", "mean ms"], rows)])
 
 
+def _natural(made: Mapping[str, Figures]) -> str:
+    figures = made["natural"]
+    whole, search, unknown = figures["messages"]["all"], figures["search"]["all"], figures["messages"]["unknown"]
+    at, first = search["right_at"], search["stale_first"]
+    found = [
+        ("right: what is needed is in the messages: ≥ .93", _points(whole["right"]), whole["right"] >= 0.93),
+        (
+            "misled: a stale turn unmarked, without the needed one: ≤ .05",
+            _points(whole["misled"]),
+            whole["misled"] <= 0.05,
+        ),
+        ("stale: a stale turn unmarked: ≤ .60", _points(whole["stale"]), whole["stale"] <= 0.60),
+        ("precise: needed among the lines shown: ≥ .15", _points(whole["precise"]), whole["precise"] >= 0.15),
+        ("tokens of the messages: ≤ 900", f"{whole['tokens']:.0f}", whole["tokens"] <= 900),
+        ("lines where nothing answers: ≤ 3", f"{unknown['lines']:.1f}", unknown["lines"] <= 3),
+        ("search, right among the first 3: ≥ .65", _points(at["3"]), at["3"] >= 0.65),
+        ("search, right among the first 10: ≥ .88", _points(at["10"]), at["10"] >= 0.88),
+        ("search, a stale turn above all that is needed: ≤ .30", _points(first), first <= 0.30),
+    ]
+    rows = [_natural_row(kind, figures) for kind in figures["messages"]]
+    head = [
+        "questions",
+        "",
+        "right",
+        "misled",
+        "stale",
+        "precise",
+        "lines",
+        "tokens",
+        "search @3",
+        "@10",
+        "stale first",
+    ]
+    prompt = figures["prompt"]["all"]
+    seen = f"The prompt, whose eight lines the document chooses: right {_points(prompt['right'])}, misled "
+    seen += f"{_points(prompt['misled'])}, precise {_points(prompt['precise'])}, {prompt['tokens']:.0f} tokens."
+    return "\n\n".join([_NATURAL, goals(found), table(head, rows), seen])
+
+
+def _natural_row(kind: str, figures: Figures) -> list[str]:
+    messages, search = figures["messages"][kind], figures["search"][kind]
+    shares = [messages[name] for name in ("right", "misled", "stale", "precise")]
+    found = [search["right_at"]["3"], search["right_at"]["10"], search["stale_first"]]
+    counts = [f"{messages['lines']:.1f}", f"{messages['tokens']:.0f}"]
+    return [kind, str(messages["questions"]), *map(_known, shares), *counts, *map(_known, found)]
+
+
+def _known(share: float | None) -> str:
+    return "–" if share is None else _points(share)
+
+
 def _cold_start(made: Mapping[str, Figures]) -> str:
     figures = made["cold-start"]
     imports, model = figures["imports"], figures["model"]
@@ -249,6 +300,12 @@ nor asked about; LoCoMo dev ingested whole; BEAM dev's questions about changes w
 `conflict.auto_apply` at `judged` and at `off`; the changes among the pairs, each told with one key. More in
 [contradictions](contradictions.md)."""
 
+_NATURAL = """\
+Ordinary people and an assistant over three months, 100 questions at their times, each asked in a new conversation by
+`POST /v1/context` and `POST /v1/search` with their defaults; nothing of the talks is learnt from. `recollect eval
+FOLDER` prints the same. *Right* and *precise* are of the questions that something answers, *stale* and *misled* of
+those on which something said is wrong by then."""
+
 _PROJECTED = """\
 Projecting one message of LoCoMo, embedding it included, on one thread; the baseline is the same without the judge."""
 
@@ -262,5 +319,6 @@ _PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Figures]], st
     "Latency by size": (("local-sizes", "aws-sizes"), _sizes),
     "Cost on AWS": (("aws-costs",), _costs),
     "Contradictions": (("contradictions",), _contradictions),
+    "Natural talks": (("natural",), _natural),
     "Import and cold start": (("cold-start",), _cold_start),
 }

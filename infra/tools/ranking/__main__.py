@@ -3,8 +3,8 @@
     .venv/bin/python -m infra.tools.ranking [--data ../shared/data] [--write]
 
 Learnt from the talks of `infra/tools/judge/talks` and from the development sets. Each source's figures are by the fit
-of the other folds: other writers, other conversations. The weights of the signals are printed; `RankingPolicy` has them
-rounded.
+of the other folds: other writers, other conversations. The weights of the signals are printed, `RankingPolicy` has them
+rounded; so is where relevance ends, for `RelevanceCut`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 
+from infra.tools.ranking.cut import relevance_ends
 from infra.tools.ranking.fit import SHARES, Fitted, fitted
 from infra.tools.ranking.lists import DATA_SETS, SIGNALS, RankedList, lists_of_data_set, lists_of_talks
 from recollect.bootstrap.providers import Embedding, model_folder
@@ -48,6 +49,8 @@ def main() -> None:
     _report(lists)
     found = fitted(lists)
     print("all:", {name: round(float(weight), 2) for name, weight in zip(SIGNALS, found.weights, strict=True)})
+    share, least = relevance_ends(lists, found)
+    print(f"one hit in a hundred is needed at a score of {least:.3f} and {share:.3f} of the best one's")
     if options.write:
         _store(embedder.generation.split(".")[0], found)
 

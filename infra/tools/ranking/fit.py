@@ -35,9 +35,12 @@ class Fitted:
     def share(self, vector: Floats) -> float:
         return float(_logistic(vector @ self.direction + self.bias))
 
+    def scores(self, one: RankedList) -> Floats:
+        found: Floats = one.best * (one.first + self.share(one.vector) * (one.signals @ self.weights))
+        return found
+
     def order(self, one: RankedList) -> NDArray[numpy.int64]:
-        scores = one.first + self.share(one.vector) * (one.signals @ self.weights)
-        found: NDArray[numpy.int64] = numpy.argsort(-scores, kind="stable")
+        found: NDArray[numpy.int64] = numpy.argsort(-self.scores(one), kind="stable")
         return found
 
 

@@ -39,13 +39,14 @@ TALKS = "talks"
 class RankedList:
     """`vector` is the question's; `first` are the scores without `signals`, as shares of the best, (hits,).
 
-    `signals` is (hits, 3), for a question that asks of now; `gold` and `stale` are (hits,). `fold` names what is left
-    out together: the writer of a talk, the conversation of a data set.
+    `best` is the score that they are shares of; `signals` is (hits, 3), for a question that asks of now; `gold` and
+    `stale` are (hits,). `fold` names what is left out together: the writer of a talk, the conversation of a data set.
     """
 
     source: str
     fold: str
     vector: NDArray[numpy.float64]
+    best: float
     first: NDArray[numpy.float64]
     signals: NDArray[numpy.float64]
     gold: NDArray[numpy.bool_]
@@ -112,6 +113,7 @@ def _list_of(
         source=asked.source,
         fold=asked.fold,
         vector=encoding.vector.astype(numpy.float64),
+        best=max(first),
         first=numpy.array(first) / max(first),
         signals=numpy.array([found[name] for name in SIGNALS]).T,
         gold=gold,

@@ -95,3 +95,14 @@ def test_one_system_message_then_the_roles_alternate_and_the_input_is_last(messa
 def test_assistant_is_accepted_and_stored_as_bot(caller: Caller, messages: Any) -> None:
     page = caller.get("/v1/users/dana/events?last_days=36500").json["events"]
     assert [event["role"] for event in reversed(page)] == ["bot", "user", "user", "bot"]
+
+
+@pytest.mark.spec("P-23")
+def test_nothing_relevant_is_said_and_not_filled_up(caller: Caller) -> None:
+    said = [{"role": "user", "content": "My daughter weighs 3,400 grams", "timestamp": "2024-05-01T08:00:00Z"}]
+    caller.post("/v1/events", {"user_id": "ilse", "conversation_id": "c11", "events": said})
+    question = {"conversation_id": "c12", "input": "What does my daughter weigh?"}
+    known, unknown = (caller.post("/v1/context", {"user_id": user, **question}).json for user in ("ilse", "nobody"))
+    assert (known["nothing_relevant"], unknown["nothing_relevant"]) == (False, True)
+    assert "3,400 grams" in texts(known["messages"][0]["content"])
+    assert unknown["items"] == []

@@ -205,6 +205,7 @@ class ContextAnswer(TypedDict):
     system: NotRequired[Json]
     messages: list[Json]
     items: list[Json]
+    nothing_relevant: bool
     goals: list[Json]
     knowledge: list[Json]
     web_search: Json

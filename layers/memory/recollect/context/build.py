@@ -13,15 +13,16 @@ from functools import partial
 from itertools import repeat
 
 from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
-from recollect.context.rendering import (
+from recollect.context.relevance import (
+    EVERY_HIT,
     MEMORY_TOKENS,
-    ContextParts,
-    Fence,
+    RelevanceCut,
     Setting,
-    choose_relevant,
-    goal_line,
     lines_wanted,
+    not_shown_yet,
+    those_that_fit,
 )
+from recollect.context.rendering import ContextParts, Fence, goal_line
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
 from recollect.context.sources import ContextQuestion, ContextSources, Gathered
 from recollect.contradictions.doubts import FindDoubts
@@ -155,7 +156,8 @@ class ShownItem:
 class ContextAnswer:
     """Prompt and messages, each within the budget, and the receipt of what stands in them and what does not.
 
-    `seconds`: how long it took, reads and web search included.
+    `nothing_relevant`: no memory is among the messages, for none is relevant to the input. `seconds`: how long it took,
+    reads and web search included.
     """
 
     prompt: FittedPrompt
@@ -165,6 +167,7 @@ class ContextAnswer:
     gathered: Gathered
     web_search: LookedUp
     rules_version: str
+    nothing_relevant: bool
     seconds: float = 0.0
 
     @property
@@ -258,12 +261,17 @@ class BuildContext:
         doubts = self._doubts.among(scope, list(identities))
         chosen: dict[str, Ranked] = {}
         for one in recalled.ranked:
-            newer = [identities[i] for i in doubts.get(recalled.identity(one), ())]
+            newer = [_as_good(identities[i], one) for i in doubts.get(recalled.identity(one), ())]
             chosen |= {each.id: each for each in (one, *newer) if each.id not in chosen}
         doubted = {
             one.id: identities[doubts[i][-1]].candidate.timestamp for i, one in identities.items() if i in doubts
         }
         return RelevantHits(tuple(chosen.values()), doubted)
+
+
+def _as_good(newer: Ranked, doubted: Ranked) -> Ranked:
+    """What may have changed a hit is needed as much as the hit."""
+    return replace(newer, score=max(newer.score, doubted.score))
 
 
 def assemble(
@@ -284,12 +292,14 @@ def assemble(
     parts = _parts(request, gathered, web_search.results)
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
-    relevant = choose_relevant(hits.items(recalled), setting, request.memory_tokens, question.now)
+    cut = RelevanceCut() if recalled.fallback is None else EVERY_HIT
+    needed = cut.of(not_shown_yet(hits.items(recalled), setting))
+    relevant = those_that_fit(needed, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     seen = {recalled.identity(one.ranked): one for one in found.values()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
-    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version)
+    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, not needed)
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

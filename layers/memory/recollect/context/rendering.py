@@ -7,13 +7,13 @@ select; `messages` show what a search finds for the input, best first, as much a
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from itertools import groupby, zip_longest
+from itertools import groupby
 
-from recollect.context.selection import ContextItem, Section, Selected, search_reason
+from recollect.context.selection import ContextItem, Selected
 from recollect.core.errors import InvalidInput
 from recollect.core.event import ContentType, Role
 from recollect.rules.importance import content_type_of
@@ -34,12 +34,6 @@ WEB_HEADING = "Current results of a web search:"
 LONGEST_NOTE_TOKENS = 300
 """How much of one memory `messages` show, in tokens."""
 
-MEMORY_TOKENS = 800
-"""How many tokens the memories of `messages` may take where a request says nothing."""
-
-MOST_MEMORY_TOKENS = 32_000
-_LEAST_TOKENS_A_LINE = 20
-_MOST_LINES = 200
 _LAST_CHECK_INS = 3
 _NONCE = re.compile("[A-Za-z0-9]{12,128}")
 _MARK = "recalled-"
@@ -258,54 +252,3 @@ def _blocks(parts: ContextParts, now: datetime) -> Iterator[tuple[str, str]]:
         (WEB_HEADING, "\n".join(web_lines(parts.web_results))),
     )
     return ((heading, text) for heading, text in candidates if text)
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What the messages show besides: the input, the raw window's identities, the input's own ids."""
-
-    input: str
-    raw_window: frozenset[str] = frozenset()
-    own: frozenset[str] = frozenset()
-
-
-def lines_wanted(memory_tokens: int) -> int:
-    """How many records a search is asked for, to fill so many tokens: at most 200."""
-    return min(-(-memory_tokens // _LEAST_TOKENS_A_LINE), _MOST_LINES)
-
-
-def choose_relevant(
-    found: Iterable[ContextItem], setting: Setting, memory_tokens: int, now: datetime
-) -> tuple[Selected, ...]:
-    """Of the hits, best first, all that fit; answered oldest first. One too long leaves room for the next.
-
-    What repeats the input, and what the raw window shows, is left out.
-    """
-    chosen: list[Selected] = []
-    left = memory_tokens
-    for rank, item in enumerate(_not_shown_yet(found, setting), start=1):
-        size = count_tokens(memory_note(item, now) + "\n")
-        if size <= left:
-            chosen.append(Selected(item, Section.SEMANTIC, search_reason(item, rank)))
-            left -= size
-    return tuple(sorted(chosen, key=lambda one: (one.item.timestamp, one.item.id)))
-
-
-def _not_shown_yet(found: Iterable[ContextItem], setting: Setting) -> Sequence[ContextItem]:
-    asked = "".join(_letters(setting.input))
-    distinct: dict[str, ContextItem] = {}
-    for item in found:
-        shown = not setting.own.isdisjoint((item.id, item.identity)) or item.identity in setting.raw_window
-        if not shown and (item.score or 0.0) > 0 and not _repeats(item.content, asked):
-            distinct.setdefault(item.identity, item)
-    return list(distinct.values())
-
-
-def _repeats(text: str, letters: str) -> bool:
-    # Reads no further than the two agree: a found text may be long.
-    return all(one == other for one, other in zip_longest(_letters(text), letters))
-
-
-def _letters(text: str) -> Iterator[str]:
-    """Letters and digits alone: marks and spaces make no difference."""
-    return filter(str.isalnum, text.casefold())

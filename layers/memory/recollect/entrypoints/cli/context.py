@@ -13,7 +13,8 @@ from rich.text import Text
 
 from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, ShownItem
-from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence
+from recollect.context.relevance import MEMORY_TOKENS, MOST_MEMORY_TOKENS
+from recollect.context.rendering import Fence
 from recollect.context.sources import ContextQuestion
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
@@ -97,6 +98,7 @@ def context_shape(answer: ContextAnswer, explain: bool) -> dict[str, Any]:
         "prompt": answer.prompt.text,
         "messages": [{"role": m.role.value, "content": m.content} for m in answer.messages.messages],
         "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
+        "nothing_relevant": answer.nothing_relevant,
         "summary": context_summary_json(answer.summary) if answer.summary else None,
         "goals": [goal_json(goal) for goal in answer.goals],
         "knowledge": [knowledge_json(entry) for entry in answer.knowledge],

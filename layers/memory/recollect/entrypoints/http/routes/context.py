@@ -9,7 +9,8 @@ from pydantic import Field
 from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
 from recollect.context.formats import MessageFormat, formatted
-from recollect.context.rendering import MEMORY_TOKENS, MOST_MEMORY_TOKENS, Fence, MessageRole, fence_for
+from recollect.context.relevance import MEMORY_TOKENS, MOST_MEMORY_TOKENS
+from recollect.context.rendering import Fence, MessageRole, fence_for
 from recollect.context.selection import Section, ShownIn
 from recollect.context.sources import ContextQuestion
 from recollect.core.time import iso
@@ -171,6 +172,7 @@ class ContextShown(AnswerModel, title="ContextAnswer"):
     system: Maybe[str | list[TextBlock]] = Field(None, description="The system prompt, where `format` has it apart.")
     messages: list[Message]
     items: list[ContextItem]
+    nothing_relevant: bool = Field(description="No memory is among `messages`, for none is relevant to the input.")
     goals: list[Free]
     knowledge: list[Free]
     web_search: WebSearch

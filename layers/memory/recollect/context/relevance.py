@@ -1,0 +1,85 @@
+"""Which hits `messages` show: what the question needs, best first, cut where relevance ends and not at a count."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+
+from recollect.context.rendering import memory_note
+from recollect.context.selection import ContextItem, Section, Selected, search_reason
+from recollect.text.sentences import count_tokens
+
+MEMORY_TOKENS = 800
+"""How many tokens the memories of `messages` may take where a request says nothing."""
+
+MOST_MEMORY_TOKENS = 32_000
+_LEAST_TOKENS_A_LINE = 20
+_MOST_LINES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the messages show besides: the input, the raw window's identities, the input's own ids."""
+
+    input: str
+    raw_window: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+
+
+def lines_wanted(memory_tokens: int) -> int:
+    """How many records a search is asked for, to fill so many tokens: at most 200."""
+    return min(-(-memory_tokens // _LEAST_TOKENS_A_LINE), _MOST_LINES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevanceCut:
+    """Where relevance ends: a hit's score is at least `least`, and so much more as `share` of the best one's.
+
+    The figures are the line on which one hit in a hundred is needed, over the questions of our own talks
+    (`infra/tools/ranking`).
+    """
+
+    share: float = 0.42
+    least: float = 0.07
+
+    def of(self, items: Sequence[ContextItem]) -> list[ContextItem]:
+        """Those that pass, in their order."""
+        from_score = self.least + self.share * max((item.score or 0.0 for item in items), default=0.0)
+        return [item for item in items if (item.score or 0.0) >= from_score]
+
+
+EVERY_HIT = RelevanceCut(share=0.0, least=0.0)
+"""Cuts nothing: where a part of the search did not answer, its scores mean something else."""
+
+
+def those_that_fit(relevant: Sequence[ContextItem], memory_tokens: int, now: datetime) -> tuple[Selected, ...]:
+    """Of these, best first, all that fit; answered oldest first. One too long leaves room for the next."""
+    chosen: list[Selected] = []
+    left = memory_tokens
+    for rank, item in enumerate(relevant, start=1):
+        size = count_tokens(memory_note(item, now) + "\n")
+        if size <= left:
+            chosen.append(Selected(item, Section.SEMANTIC, search_reason(item, rank)))
+            left -= size
+    return tuple(sorted(chosen, key=lambda one: (one.item.timestamp, one.item.id)))
+
+
+def not_shown_yet(found: Iterable[ContextItem], setting: Setting) -> list[ContextItem]:
+    """Without what repeats the input, what the raw window shows, what is found twice, and what does not match."""
+    asked = "".join(_letters(setting.input))
+    distinct: dict[str, ContextItem] = {}
+    for item in found:
+        shown = not setting.own.isdisjoint((item.id, item.identity)) or item.identity in setting.raw_window
+        if not shown and (item.score or 0.0) > 0 and not _repeats(item.content, asked):
+            distinct.setdefault(item.identity, item)
+    return list(distinct.values())
+
+
+def _repeats(text: str, letters: str) -> bool:
+    # Reads no further than the two agree: a found text may be long.
+    return all(one == other for one, other in zip_longest(_letters(text), letters))
+
+
+def _letters(text: str) -> Iterator[str]:
+    """Letters and digits alone: marks and spaces make no difference."""
+    return filter(str.isalnum, text.casefold())

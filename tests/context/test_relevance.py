@@ -1,0 +1,90 @@
+"""Which memories the messages show: what the question needs, best first, as much as fits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.context.relevance import EVERY_HIT, RelevanceCut, Setting, lines_wanted, not_shown_yet, those_that_fit
+from recollect.context.rendering import memory_note
+from recollect.context.selection import ContextItem
+from recollect.text.sentences import count_tokens
+from samples.context_items import NOW, item
+
+ASKED = Setting("Where do I live?")
+
+
+def hit(name: str, content: str = "I moved to Lyon", score: float = 0.5, sources: tuple[str, ...] = ()) -> ContextItem:
+    return item(name, len(name), content=content, source_event_ids=sources or (name,), score=score)
+
+
+def chosen(*hits: ContextItem, setting: Setting = ASKED, tokens: int = 800) -> list[str]:
+    needed = RelevanceCut().of(not_shown_yet(hits, setting))
+    return [one.item.id for one in those_that_fit(needed, tokens, NOW)]
+
+
+@pytest.mark.parametrize(
+    ("hits", "tokens", "shown"),
+    [
+        ([hit("a", score=0.9), hit("bb", score=0.8), hit("ccc", score=0.7)], 800, ["ccc", "bb", "a"]),
+        ([hit("a", score=0.9), hit("bb", score=0.8), hit("ccc", score=0.7)], 20, ["bb", "a"]),
+        ([hit("a", "long " * 100), hit("bb")], 40, ["bb"]),
+        ([hit("a")], 0, []),
+        ([hit("a", "where do I live"), hit("bb", "Where do I live!"), hit("ccc")], 800, ["ccc"]),
+        ([hit("a", "where do I live now"), hit("bb", "where do I")], 800, ["bb", "a"]),
+    ],
+    ids=["all, oldest first", "the best that fit", "one too long", "no room", "the input again", "more, less than it"],
+)
+def test_the_best_that_fit_are_shown_but_not_the_input_again(
+    hits: list[ContextItem], tokens: int, shown: list[str]
+) -> None:
+    assert chosen(*hits, tokens=tokens) == shown
+
+
+def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:
+    setting = Setting("x", raw_window=frozenset(["raw"]), own=frozenset(["own"]))
+    of_raw, again = hit("memory", sources=("raw",)), hit("again", sources=("a",))
+    hits = (hit("own"), hit("raw"), of_raw, hit("a"), again, hit("none", score=0.0))
+    assert chosen(*hits, setting=setting) == ["a"]
+
+
+@given(st.lists(st.text(min_size=1, max_size=300), max_size=30), st.integers(0, 900))
+def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None:
+    hits = [hit(f"e{place}", text) for place, text in enumerate(texts)]
+    lines = [memory_note(one.item, NOW) for one in those_that_fit(hits, tokens, NOW)]
+    assert count_tokens("\n".join(lines)) <= tokens
+
+
+@pytest.mark.spec("P-23")
+@pytest.mark.parametrize(
+    ("scores", "shown"),
+    [
+        ([1.0, 0.6, 0.5, 0.48, 0.1], 3),
+        ([1.0, 0.99, 0.98, 0.97, 0.96], 5),
+        ([0.2, 0.16, 0.15], 2),
+        ([0.12, 0.119], 0),
+        ([0.0], 0),
+        ([], 0),
+    ],
+    ids=["it ends after three", "all are as good", "of weak ones the best", "all are too weak", "no match", "nothing"],
+)
+def test_relevance_ends_where_scores_fall_off_and_not_at_a_count(scores: list[float], shown: int) -> None:
+    hits = [hit("a" * place, f"fact {place}", score) for place, score in enumerate(scores, start=1)]
+    assert len(chosen(*hits)) == shown
+
+
+def test_what_is_shown_elsewhere_does_not_measure_what_else_is_relevant() -> None:
+    hits = [hit("own", score=9.0), hit("a", "Where do I live?", score=8.0), hit("bb", score=0.5)]
+    assert chosen(*hits, setting=Setting("Where do I live?", own=frozenset(["own"]))) == ["bb"]
+
+
+@given(st.lists(st.floats(0, 2), max_size=30))
+def test_the_cut_keeps_the_best_and_whatever_is_as_good(scores: list[float]) -> None:
+    hits = [hit(f"e{place}", f"fact {place}", score) for place, score in enumerate(scores)]
+    kept = {one.id for one in RelevanceCut().of(hits)}
+    worst = min((score for one, score in zip(hits, scores, strict=True) if one.id in kept), default=3.0)
+    assert kept == {one.id for one, score in zip(hits, scores, strict=True) if score >= worst}
+    assert EVERY_HIT.of(hits) == hits
+
+
+def test_a_search_is_asked_for_enough_and_never_for_too_many() -> None:
+    assert [lines_wanted(tokens) for tokens in (0, 1, 800, 32_000)] == [0, 1, 40, 200]
