@@ -58,14 +58,23 @@ def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None
 @pytest.mark.parametrize(
     ("scores", "shown"),
     [
-        ([1.0, 0.6, 0.5, 0.48, 0.1], 3),
+        ([1.0, 0.9, 0.8, 0.5, 0.1], 3),
+        ([1.0, 0.55, 0.52], 1),
         ([1.0, 0.99, 0.98, 0.97, 0.96], 5),
-        ([0.2, 0.16, 0.15], 2),
-        ([0.12, 0.119], 0),
+        ([0.2, 0.16, 0.11], 2),
+        ([0.05, 0.049], 0),
         ([0.0], 0),
         ([], 0),
     ],
-    ids=["it ends after three", "all are as good", "of weak ones the best", "all are too weak", "no match", "nothing"],
+    ids=[
+        "it ends after three",
+        "one is far ahead",
+        "all are as good",
+        "of weak ones the best",
+        "all are too weak",
+        "no match",
+        "nothing",
+    ],
 )
 def test_relevance_ends_where_scores_fall_off_and_not_at_a_count(scores: list[float], shown: int) -> None:
     hits = [hit("a" * place, f"fact {place}", score) for place, score in enumerate(scores, start=1)]

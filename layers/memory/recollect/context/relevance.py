@@ -1,5 +1,6 @@
 """Which hits `messages` show: what the question needs, best first, cut where relevance ends and not at a count."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,22 +34,38 @@ def lines_wanted(memory_tokens: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevanceCut:
-    """Where relevance ends: a hit's score is at least `least`, and so much more as `share` of the best one's.
+    """Where relevance ends, by the scores alone.
 
-    The figures are the line on which one hit in a hundred is needed, over the questions of our own talks
-    (`infra/tools/ranking`).
+    A hit's score is at least `least`, and so much more as `share` of the best one's: on this line one hit in a hundred
+    is needed, over the questions of our own talks (`infra/tools/ranking`). The hits better than it hold less than
+    `mass` of all likelihood, which grows by e for each 1 / `sharpness` of score: where one is far ahead, few are needed.
     """
 
-    share: float = 0.42
-    least: float = 0.07
+    share: float = 0.48
+    least: float = 0.03
+    mass: float = 0.9
+    sharpness: float = 8.0
 
     def of(self, items: Sequence[ContextItem]) -> list[ContextItem]:
         """Those that pass, in their order."""
-        from_score = self.least + self.share * max((item.score or 0.0 for item in items), default=0.0)
-        return [item for item in items if (item.score or 0.0) >= from_score]
+        scores = [item.score or 0.0 for item in items]
+        best = max(scores, default=0.0)
+        least = max(self.least + self.share * best, self._where_the_mass_ends(scores, best))
+        return [item for item, score in zip(items, scores, strict=True) if score >= least]
+
+    def _where_the_mass_ends(self, scores: Sequence[float], best: float) -> float:
+        left = self.mass * sum(self._likelihood(score, best) for score in scores)
+        for score in sorted(scores, reverse=True):
+            left -= self._likelihood(score, best)
+            if left <= 0:
+                return score
+        return 0.0
+
+    def _likelihood(self, score: float, best: float) -> float:
+        return math.exp(self.sharpness * (score - best))
 
 
-EVERY_HIT = RelevanceCut(share=0.0, least=0.0)
+EVERY_HIT = RelevanceCut(share=0.0, least=0.0, mass=1.0)
 """Cuts nothing: where a part of the search did not answer, its scores mean something else."""
 
 
