@@ -38,7 +38,8 @@ class RelevanceCut:
 
     A hit's score is at least `least`, and so much more as `share` of the best one's: on this line one hit in a hundred
     is needed, over the questions of our own talks (`infra/tools/ranking`). The hits better than it hold less than
-    `mass` of all likelihood, which grows by e for each 1 / `sharpness` of score: where one is far ahead, few are needed.
+    `mass` of all likelihood, which grows by e for each 1 / `sharpness` of score: where one is far ahead, few are
+    needed.
     """
 
     share: float = 0.48
