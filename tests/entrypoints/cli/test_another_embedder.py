@@ -56,6 +56,7 @@ def test_doctor_init_and_import_say_it_too(under_another: Run, home: Home) -> No
 def test_the_job_makes_it_anew(under_another: Run) -> None:
     ended = under_another("jobs", "run", "reindex")
     assert (ended.exit_code, "20 rebuilt" in ended.stdout) == (0, True), ended.stderr
+    assert "summaries stay as they are" in ended.stderr
     assert searched(under_another).stderr == ""
     assert under_another("doctor").exit_code == 0
     assert under_another("init").stderr == "engines: all there\n"

@@ -41,6 +41,7 @@ def test_reindex_counts_what_it_rebuilt(laptop: Laptop, source: str) -> None:
     answer = caller.post("/v1/jobs/reindex?wait=true", {"from": source})
     assert (answer.status, answer.json["status"]) == (200, "done")
     assert answer.json["counts"]["rebuilt"] == 2
+    assert answer.json["unchanged"] == ["summaries", "goals"]
     assert answer.json["counts"]["dropped"] == (2 if source == "events" else 0)
     found = caller.post("/v1/search", {"user_id": "anna", "query": "who paints"})
     assert found.json["results"][0]["content"] == "My sister paints"

@@ -28,7 +28,7 @@ from recollect.entrypoints.cli.console import (
     write_list,
     write_raw,
 )
-from recollect.entrypoints.http.routes.jobs import failure_json, job_json
+from recollect.entrypoints.http.routes.jobs import failure_json, job_json, unchanged_by
 from recollect.jobs.job import KINDS, Job, JobStatus
 from recollect.jobs.run import JobOrder
 
@@ -137,6 +137,8 @@ def _ended(app: App, tenant: str, job: Job, as_json: bool) -> None:
         write_json(_job_json(job))
     else:
         write_line(f"{job.status.value}  {_counts(job)}".rstrip())
+        for part in unchanged_by(job):
+            say(f"{part} stay as they are")
     for name, count in sorted(job.errors.items()):
         say(f"error: {name} ({count})")
     if job.status is JobStatus.FAILED:

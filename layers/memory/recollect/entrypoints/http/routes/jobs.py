@@ -103,13 +103,21 @@ class JobAnswer(AnswerModel, title="Job"):
     progress: Maybe[Share] = None
     finished_at: Maybe[Time] = None
     failures: Some[FailureAnswer] = None
+    unchanged: Some[str] = Field(None, description="What is derived and a `reindex` leaves as it is.")
 
     @classmethod
     def of(cls, job: Job, failures: Sequence[Noted] = ()) -> Self:
         """Status, counts, and what failed, by the kind of error; no state. `failures` are events that fail now."""
         errors = [JobError(error=name, count=count) for name, count in sorted(job.errors.items())]
         noted = list(map(FailureAnswer.of, failures))
-        return cls.made_of(job, job_id=job.id, errors=errors, progress=job.share, failures=noted)
+        return cls.made_of(
+            job, job_id=job.id, errors=errors, progress=job.share, failures=noted, unchanged=unchanged_by(job)
+        )
+
+
+def unchanged_by(job: Job) -> list[str]:
+    """What a reindex that ended did not make again: summaries follow new messages, goals summaries."""
+    return ["summaries", "goals"] if job.kind == "reindex" and job.finished else []
 
 
 _BODIES: Mapping[str, type[RequestModel]] = {
