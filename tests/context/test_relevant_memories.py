@@ -1,15 +1,17 @@
-"""What stands in the memories of a context: what its filters, window and threshold admit (P-23)."""
+"""What stands in the memories of `messages`: what the second stage finds needed, and what the filters admit (P-23)."""
 
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from embedded.setting import Memory, open_memory
+from embedded.setting import ANNA, Memory, open_memory, with_parts
+from recollect.adapters.relevance.table_relevance import TableRelevance
 from recollect.context.build import ContextAnswer
 from recollect.context.selection import ShownIn
 from recollect.core.event import Role
 from recollect.retrieval.filters import TimeWindow
+from recollect.retrieval.second_stage import RELEVANCE
 from recollect.timeline.record import EventDraft
 
 QUESTION = "Where do I live now?"
@@ -19,7 +21,8 @@ ASSISTANT = "Ljubljana is where they live"
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    made = open_memory(tmp_path)
+    rows = {(QUESTION, HOME): 9.0, (QUESTION, f"assistant: {ASSISTANT}"): 8.0}
+    made = with_parts(open_memory(tmp_path), relevance_model=TableRelevance(rows))
     made.add(TEA, CAPITAL, HOME, EventDraft(content=ASSISTANT, role=Role.BOT, timestamp=made.now))
     made.project()
     return made
@@ -28,6 +31,23 @@ def memory(tmp_path: Path) -> Memory:
 def shown(answer: ContextAnswer) -> list[str]:
     """The contents of the memories of the messages."""
     return [one.selected.item.content for one in answer.items if ShownIn.MESSAGES in one.shown_in]
+
+
+@pytest.mark.spec("P-23")
+def test_what_the_second_stage_finds_needed_is_shown_and_the_prompt_keeps_its_own_choice(memory: Memory) -> None:
+    with_it = memory.context(QUESTION, conversation_id="another")
+    without = memory.context(QUESTION, conversation_id="another", rerank=False)
+    assert HOME in shown(with_it)
+    assert set(shown(with_it)) < set(shown(without)), "what is not needed falls behind"
+    assert with_it.prompt.text == without.prompt.text
+
+
+def test_a_search_is_ordered_by_the_second_stage_where_that_is_asked_for(memory: Memory) -> None:
+    plain, reranked = (memory.search(QUESTION, wanted=4, rerank=asked).results for asked in (False, True))
+    assert {one.event.content for one in reranked} == {one.event.content for one in plain}
+    assert not any(RELEVANCE in one.ranked.signals for one in plain)
+    needed = {one.event.content for one in reranked if one.ranked.signals[RELEVANCE] > 0.9}
+    assert needed == {HOME, ASSISTANT}
 
 
 @pytest.mark.spec("P-23")
@@ -44,12 +64,19 @@ def test_a_window_bounds_the_memories_and_not_the_raw_window(memory: Memory) -> 
 def test_filters_are_of_all_memories(memory: Memory) -> None:
     memory.add(EventDraft(content=f"{HOME}, says the card", tags=("card",), timestamp=memory.now))
     memory.project()
-    answer = memory.context(QUESTION, conversation_id="another", tags=("card",))
+    answer = memory.context(QUESTION, conversation_id="another", tags=("card",), rerank=False)
     assert shown(answer) == [f"{HOME}, says the card"]
     assert TEA not in answer.prompt.text
 
 
 @pytest.mark.spec("P-23")
 def test_a_threshold_leaves_out_what_is_unlike_the_input(memory: Memory) -> None:
-    answer = memory.context(HOME + "!", conversation_id="another", min_similarity=0.5)
+    answer = memory.context(HOME + "!", conversation_id="another", min_similarity=0.5, rerank=False)
     assert TEA not in shown(answer)
+
+
+def test_another_users_memories_are_never_read_together(memory: Memory) -> None:
+    other = type(ANNA)(ANNA.tenant, "ben")
+    answer = memory.context(QUESTION, scope=other, conversation_id="another")
+    assert answer.nothing_relevant
+    assert shown(answer) == []

@@ -35,6 +35,7 @@ from recollect.summaries.run import RESERVE_SECONDS
 from recollect.tool_calls.protocol import Statistics
 
 JUDGING = ("project", "jobs")
+RERANKING = ("retrieval", "context", "converse")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
@@ -215,6 +216,7 @@ def test_what_does_not_embed_carries_no_model() -> None:
     for name in FUNCTIONS:
         more = ["EmbedderLayer"] if name in EMBEDDING else []
         more += ["JudgeLayer"] if name in JUDGING else []
+        more += ["RerankLayer"] if name in RERANKING else []
         more += ["McpLayer"] if name == "mcp" else []
         assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
 

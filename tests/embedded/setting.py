@@ -62,7 +62,11 @@ class Memory:
 
     def search(self, text: str, scope: Scope = ANNA, wanted: int = 10, **changes: Any) -> SearchAnswer:
         """Searches; `changes` are fields of the request, or of its filters."""
-        own = {name: changes.pop(name) for name in ("mode", "min_similarity", "count", "vector") if name in changes}
+        own = {
+            name: changes.pop(name)
+            for name in ("mode", "min_similarity", "count", "vector", "rerank")
+            if name in changes
+        }
         filters = SearchFilters(now=self.now, **changes)
         defaults: dict[str, Any] = {"mode": Mode.HYBRID, "vector": None, "count": True}
         return self.app.retrieval.memory.search(
@@ -78,7 +82,7 @@ class Memory:
         asked = {
             n: changes.pop(n) for n in ("conversation_id", "input_event_id", "store", "min_similarity") if n in changes
         }
-        own = {n: changes.pop(n) for n in ("limits", "token_budget", "web_search") if n in changes}
+        own = {n: changes.pop(n) for n in ("limits", "token_budget", "web_search", "rerank") if n in changes}
         question = ContextQuestion(text=text, filters=SearchFilters(now=self.now, **changes), **asked)
         request = ContextRequest(question=question, fence=fence_for("f" * 32), **own)
         return self.app.context.model_call.build(scope, request, self.app.rules.resolved(scope.tenant))

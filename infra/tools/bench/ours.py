@@ -83,7 +83,7 @@ class OurMemory:
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self._turn_ids: dict[str, str] = {}
+        self.turn_ids: dict[str, str] = {}
 
     def load(self, turns: Sequence[Turn]) -> None:
         """Many turns at once: a hundred of one conversation in a request, then one drain."""
@@ -107,7 +107,7 @@ class OurMemory:
         for turn, result in zip(turns, answer.results, strict=True):
             if result.event_id is None:
                 raise RuntimeError(f"turn {turn.turn_id} of {turn.conversation} was not stored: {result.status}")
-            self._turn_ids[result.event_id] = turn.turn_id
+            self.turn_ids[result.event_id] = turn.turn_id
 
     def search(self, question: Question, k: int) -> list[str]:
         """The turn ids of the first k of a default (hybrid) search."""
@@ -118,7 +118,7 @@ class OurMemory:
 
     def turn_id(self, event_id: str) -> str:
         """The turn that an event was made of."""
-        return self._turn_ids[event_id]
+        return self.turn_ids[event_id]
 
     def close(self) -> None:
         """Lets go of the files."""

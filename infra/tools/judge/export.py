@@ -1,7 +1,7 @@
 """The trained layers as the product builds its judge from: `judge_layers.npz` of `adapters/embedders/building`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,37 +14,57 @@ from infra.tools.judge.encoder import PARTS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
 VERSION = "e5-judge.3"
+RELEVANCE_VERSION = "e5-relevance.1"
 _LARGEST = 127
 
 
 def export(state: dict[str, Tensor], calibration: Calibration, path: Path) -> None:
-    """Writes matrices in int8 with a scale for each row; the positions that no pair reaches are left out."""
+    """Writes the judge's layers."""
+    about = {"version": VERSION, **{name: getattr(calibration, name) for name in CALIBRATED}}
+    _write(_named(state, calibration), about, path)
+
+
+def export_relevance(state: dict[str, Tensor], path: Path) -> None:
+    """Writes those of the second stage: its layers, and a head over them."""
+    heads, layers = ("early_hidden", "early"), range(_count_layers(state))
+    _write(_encoder(state, heads, layers), {"version": RELEVANCE_VERSION}, path)
+
+
+def _count_layers(state: dict[str, Tensor]) -> int:
+    return sum(name.endswith("qkv.bias") for name in state)
+
+
+def _write(named: Iterable[tuple[str, Tensor]], about: dict[str, Any], path: Path) -> None:
+    """Writes matrices in int8 with a scale for each row."""
     found: dict[str, NDArray[Any]] = {}
-    for name, tensor in _named(state, calibration):
+    for name, tensor in named:
         values = tensor.float().numpy()
         if values.ndim == 1:
             found[name] = values
         else:
             found[name], found[f"{name}.scales"] = _quantised(values)
-    about = {"version": VERSION, **{name: getattr(calibration, name) for name in CALIBRATED}}
     np.savez_compressed(path, allow_pickle=False, about=np.array(json.dumps(about)), **found)
 
 
 def _named(state: dict[str, Tensor], calibration: Calibration) -> Iterator[tuple[str, Tensor]]:
-    """By the names of the embedder's file."""
-    yield "emb.pos", state["places.weight"][:MOST_LENGTH]
-    yield "segments", state["segments.weight"]
+    """By the names of the embedder's file; the positions that no pair reaches are left out."""
     row = state["classes.weight"].new_tensor(calibration.retraction)
     yield "classes.w", _below(state["classes.weight"], row[:-1])
     yield "classes.b", _below(state["classes.bias"], row[-1])
     passing = state["early.weight"].new_tensor(calibration.passing)
     yield "passing.w", passing[None, :-1]
     yield "passing.b", passing[-1:]
+    yield from _encoder(state, ("hidden", "early_hidden", "early"), range(_count_layers(state)))
+
+
+def _encoder(state: dict[str, Tensor], heads: Iterable[str], layers: Iterable[int]) -> Iterator[tuple[str, Tensor]]:
+    yield "emb.pos", state["places.weight"][:MOST_LENGTH]
+    yield "segments", state["segments.weight"]
     for ours, theirs in (("weight", "w"), ("bias", "b")):
-        for head in ("hidden", "early_hidden", "early"):
+        for head in heads:
             yield f"{head}.{theirs}", state[f"{head}.{ours}"]
         yield f"emb.ln.{theirs}", state[f"norm.{ours}"]
-    for number in range(sum(name.endswith("qkv.bias") for name in state)):
+    for number in layers:
         yield from _layer(state, number)
 
 

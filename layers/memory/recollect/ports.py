@@ -387,6 +387,15 @@ class PairModel(Protocol):
         """The scores of each pair, in order. Raises NotReady."""
 
 
+class RelevanceModel(Protocol):
+    """Reads a question and a text together. Equal ones have equal logits, alone or with others."""
+
+    version: str
+
+    def logits(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How much each text is needed to answer the question, in order: the greater the more. Raises NotReady."""
+
+
 class Model(Protocol):
     """A language model, or a substitute for one."""
 

@@ -152,6 +152,12 @@ class Settings:
         "`auto` is `e5` with that embedder ([contradictions.md](contradictions.md)).",
         _one_of("auto", "e5", "none", "model"),
     )
+    rerank: str = _setting(
+        "auto",
+        "What reads a question and each of the best hits together: `e5` (in process, beside that embedder) or "
+        "`none`; `auto` is `e5` with that embedder ([retrieval.md](retrieval.md)).",
+        _one_of("auto", "e5", "none"),
+    )
     openai_base_url: str = _setting("", "An OpenAI-compatible server, up to and with `/v1`.", _url)
     openai_api_key: str = _setting("", "Its key, where it wants one.", _header_value)
     openai_embedding_model: str = _setting("", "Its embedding model.")

@@ -70,14 +70,14 @@ def test_a_judge_of_another_version_of_recollect_is_not_the_one_that_is_built(
 ) -> None:
     target = tmp_path / "model"
     shutil.copytree(e5_folder, target)
-    build.require_this_judge(target)
+    build.require_current(target)
     about = target / "judge.json"
     of_before = json.loads(about.read_bytes()) | {"version": "e5-judge.0", "layers_sha256": "0"}
     about.write_text(json.dumps(of_before))
     with pytest.raises(NotReady, match=r"e5-judge\.0"):
-        build.require_this_judge(target)
+        build.require_current(target)
     build.build_model(target, wheel)
-    build.require_this_judge(target)
+    build.require_current(target)
 
 
 def test_a_folder_of_another_generation_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:

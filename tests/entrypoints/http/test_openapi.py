@@ -147,7 +147,7 @@ def test_a_service_that_is_not_ready_says_which_part(app: App, caller: Caller, m
     assert (ready.status, ready.json["ready"], set(ready.json["parts"])) == (
         200,
         True,
-        {"timeline", "index", "embedder", "judge", "model", "tombstones", "projection"},
+        {"timeline", "index", "embedder", "judge", "rerank", "model", "tombstones", "projection"},
     )
     monkeypatch.setattr(app.readiness, "_checks", {"index": missing})
     answer = caller.get("/v1/ready")

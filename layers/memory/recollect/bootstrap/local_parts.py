@@ -106,6 +106,7 @@ class LocalParts(ProviderParts):
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
             "judge": self._judging.check,
+            "rerank": self._second_staging.check,
             "model": self.model_state,
         }
 

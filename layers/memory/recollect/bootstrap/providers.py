@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import NotReady
-from recollect.ports import Embedder, Model, PairModel, PartState, WebSearch
+from recollect.ports import Embedder, Model, PairModel, PartState, RelevanceModel, WebSearch
 from recollect.settings import Settings
 
 LAYER_MODELS = Path("/opt/recollect-models")
@@ -134,6 +134,37 @@ class Judging:
         return PartState(True, self.outcome.version if self.outcome else "none: keys alone settle contradictions")
 
 
+class SecondStaging:
+    """The configured model of the second stage. Where it is missing, the first stage ranks; `doctor` says so."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def outcome(self) -> RelevanceModel | NotReady | None:
+        """The model; NotReady where it is missing; None where none is configured."""
+        wanted = self._settings.rerank
+        if wanted == "none" or (wanted == "auto" and self._settings.embedder != "e5"):
+            return None
+        from recollect.adapters.relevance.onnx_relevance import OnnxRelevance
+
+        try:
+            return OnnxRelevance(model_folder(self._settings))
+        except NotReady as error:
+            return error
+
+    @property
+    def model(self) -> RelevanceModel | None:
+        """The model, if there is one."""
+        return None if isinstance(self.outcome, NotReady) else self.outcome
+
+    def check(self) -> PartState:
+        """Ready with the model's version, or with a note that the first stage alone ranks. Raises NotReady."""
+        if isinstance(self.outcome, NotReady):
+            raise self.outcome
+        return PartState(True, self.outcome.version if self.outcome else "none: the first stage alone ranks")
+
+
 if TYPE_CHECKING:
     from recollect.adapters.models.resilient import ResilientModel
 
@@ -145,11 +176,17 @@ class ProviderParts:
         self._settings = settings
         self._embedding = Embedding(settings)
         self._judging = Judging(settings)
+        self._second_staging = SecondStaging(settings)
 
     @property
     def pair_model(self) -> PairModel | None:
         """The judge's model, if there is one."""
         return self._judging.model
+
+    @property
+    def relevance_model(self) -> RelevanceModel | None:
+        """The second stage's model, if there is one."""
+        return self._second_staging.model
 
     @property
     def embedder(self) -> Embedder | None:

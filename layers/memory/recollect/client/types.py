@@ -318,6 +318,7 @@ class SearchOptions(Narrowing, total=False):
     top_k: int | None
     mode: Literal["hybrid", "semantic", "lexical", "intent"] | None
     min_similarity: float | None
+    rerank: bool | None
     time_window: Mapping[str, Any] | None
     filters: Mapping[str, Any] | None
     history: Sequence[str] | None
@@ -331,6 +332,7 @@ class TurnOptions(Narrowing, total=False):
     limits: Mapping[str, Any] | None
     web_search: Literal["auto", "always", "never"] | None
     store: str | None
+    rerank: bool | None
     conversation_id: str | None
     explain: bool | None
 

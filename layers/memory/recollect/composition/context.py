@@ -29,7 +29,8 @@ class ContextUseCases(UseCases):
         parts, summaries = self._parts, self._summaries
         behind = ReadBackground(summaries.stored, summaries.goals, self._knowledge, parts.concurrency)
         sources = ContextSources(parts.timeline, self._retrieval.pipeline, behind, parts.concurrency)
-        return BuildContext(sources, self._contradictions.doubts, parts.web_search)
+        stage, doubts = self._retrieval.second_stage, self._contradictions.doubts
+        return BuildContext(sources, stage, doubts, parts.web_search)
 
     @cached_property
     def turn(self) -> TakeTurn:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         PartState,
         Projections,
         Publisher,
+        RelevanceModel,
         SearchIndex,
         SnapshotStore,
         Timeline,
@@ -49,6 +50,8 @@ class Parts(Protocol):
     def embedder(self) -> Embedder | None: ...
     @property
     def pair_model(self) -> PairModel | None: ...
+    @property
+    def relevance_model(self) -> RelevanceModel | None: ...
     @property
     def publisher(self) -> Publisher: ...
     @property

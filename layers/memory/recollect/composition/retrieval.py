@@ -8,6 +8,7 @@ from recollect.composition.search_index import SearchIndexUseCases
 from recollect.retrieval.pipeline import SearchPipeline
 from recollect.retrieval.ranking import RankingPolicy
 from recollect.retrieval.search import SearchMemory
+from recollect.retrieval.second_stage import SecondStage
 
 
 @dataclass(eq=False)
@@ -26,4 +27,9 @@ class RetrievalUseCases(UseCases):
     @cached_property
     def memory(self) -> SearchMemory:
         """`POST /v1/search`."""
-        return SearchMemory(self.pipeline)
+        return SearchMemory(self.pipeline, self.second_stage)
+
+    @cached_property
+    def second_stage(self) -> SecondStage:
+        """What reads question and hit together; without a model it changes nothing."""
+        return SecondStage(self._parts.relevance_model)

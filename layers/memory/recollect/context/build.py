@@ -34,6 +34,7 @@ from recollect.memories.representation import represented
 from recollect.ports import WebSearch
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
+from recollect.retrieval.second_stage import SecondStage
 from recollect.rules.groups import Rules
 from recollect.rules.importance import needs_web_search, web_search_keywords
 from recollect.rules.use_cases import GivenRules, settled
@@ -123,8 +124,9 @@ def _line(text: str, longest: int) -> str:
 class ContextRequest:
     """A question, limits of this request that override the rules' (as in `ContextRules`), the budget.
 
-    `memory_tokens` bounds the memories of the messages. `web_search` is auto, always or never; `fence` carries this
-    request's nonce; `tools` says to a model how to call them.
+    `memory_tokens` bounds the memories of the messages. `rerank`: a second stage reads the best hits for them, where
+    the deployment has one. `web_search` is auto, always or never; `fence` carries this request's nonce; `tools` says to
+    a model how to call them.
     """
 
     question: ContextQuestion
@@ -132,6 +134,7 @@ class ContextRequest:
     limits: Mapping[str, int] | None = None
     token_budget: int | None = None
     memory_tokens: int = MEMORY_TOKENS
+    rerank: bool = True
     web_search: str = "auto"
     tools: str | None = None
 
@@ -229,8 +232,11 @@ class RelevantHits:
 class BuildContext:
     """The use case behind `POST /v1/context`. Without `web_search` the answer says that the web search is off."""
 
-    def __init__(self, sources: ContextSources, doubts: FindDoubts, web_search: WebSearch | None) -> None:
+    def __init__(
+        self, sources: ContextSources, second_stage: SecondStage, doubts: FindDoubts, web_search: WebSearch | None
+    ) -> None:
         self._sources = sources
+        self._second_stage = second_stage
         self._doubts = doubts
         self._web_search = web_search
 
@@ -250,9 +256,16 @@ class BuildContext:
             return _effective(rules, request)
 
         gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
-        hits = self._relevant(scope, gathered.recalled)
+        hits = self._relevant(scope, self._read_together(gathered.recalled, request))
         answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
+
+    def _read_together(self, recalled: Recalled, request: ContextRequest) -> Recalled:
+        """Ordered by the second stage as well, where it is wanted and there is one."""
+        if not request.rerank:
+            return recalled
+        ordered = self._second_stage.ordered(request.question.text, recalled.ranked, recalled.text)
+        return replace(recalled, ranked=ordered)
 
     def _relevant(self, scope: Scope, recalled: Recalled) -> RelevantHits:
         """The hits for the messages, best first; what may have changed one of the first stands behind it."""

@@ -12,12 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from recollect.core.errors import Unavailable, UpstreamFailed
-from recollect.core.event import Event, EventRef
+from recollect.core.event import Event, EventRef, Role
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind, TokenVectors
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.memory import Memory
 from recollect.memories.reading import NewestMemories
+from recollect.memories.representation import represented
 from recollect.ports import Concurrency, Embedder, Items, Pending, SearchIndex, Timeline
 from recollect.retrieval.filters import DropReason, SearchFilters, drop_reason
 from recollect.retrieval.hydrate import RecordReading, Records, SlotsAsOf
@@ -49,7 +50,7 @@ class RecallRequest:
     """A query: its text or a vector, how to rank, what may be shown, how many results are wanted.
 
     `newest_memories` are read ahead in one page, which spares their look-ups. `near_misses` is how many results just
-    behind the last one are answered too; the results do not depend on it.
+    behind the last one are answered too; the results do not depend on it. `rerank`: a second stage reads the best ones.
     """
 
     text: str
@@ -61,6 +62,7 @@ class RecallRequest:
     count: bool = False
     newest_memories: int = 32
     near_misses: int = 0
+    rerank: bool = False
 
 
 @dataclass(slots=True)
@@ -134,6 +136,13 @@ class Recalled:
         """The id of a hit's memory; without one the record's."""
         record_id = one.candidate.ref.id
         return self.memories[record_id].id if record_id in self.memories else record_id
+
+    def text(self, one: Ranked) -> str:
+        """What a hit says, after the name of who said it: none for the user."""
+        event = self.events[one.candidate.ref.id]
+        said_by = event.speaker or ("assistant" if event.role is Role.BOT else "")
+        content = represented(event, self.memories.get(event.id)).content
+        return f"{said_by}: {content}" if said_by else content
 
 
 class SearchPipeline:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
@@ -11,6 +11,7 @@ from recollect.memories.representation import as_it_stands
 from recollect.retrieval.filters import DropReason, drop_reason
 from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode, Ranked
+from recollect.retrieval.second_stage import READ_TOGETHER, SecondStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,21 @@ class SearchAnswer:
 
 
 class SearchMemory:
-    """Runs the pipeline, cuts its results to the places asked for, counts."""
+    """Runs the pipeline and, where it is asked for, the second stage; cuts to the places asked for, counts."""
 
-    def __init__(self, pipeline: SearchPipeline) -> None:
+    def __init__(self, pipeline: SearchPipeline, second_stage: SecondStage) -> None:
         self._pipeline = pipeline
+        self._second_stage = second_stage
 
     def search(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
-        """At most `request.wanted` results, ordered by score, ties newer first (A-25)."""
-        recalled = self._pipeline.conclude(self._pipeline.begin(scope, request))
-        ranked = recalled.ranked[: request.wanted]
+        """At most `request.wanted` results, ordered by score, ties newer first (A-25). Raises NotReady."""
+        rerank = request.rerank and self._second_stage.reads
+        asked = replace(request, wanted=max(request.wanted, READ_TOGETHER)) if rerank else request
+        recalled = self._pipeline.conclude(self._pipeline.begin(scope, asked))
+        found = recalled.ranked
+        if rerank:
+            found = self._second_stage.ordered(request.text, found, recalled.text)
+        ranked = found[: request.wanted]
         shown = [_result(recalled, one, at) for at, one in enumerate((*ranked, *recalled.near_misses), start=1)]
         results, near_misses = tuple(shown[: len(ranked)]), tuple(shown[len(ranked) :])
         return SearchAnswer(results, diagnose(scope, request, recalled, len(results)), near_misses)

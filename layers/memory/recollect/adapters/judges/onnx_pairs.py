@@ -5,23 +5,22 @@ dynamic int8 quantisation takes one scale for all activations of a call, so in a
 pairs.
 """
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recollect.adapters.embedders.about import numbers_in, read_about
 from recollect.adapters.embedders.model_folder import (
     JUDGE_EARLY_GRAPH_FILE,
     JUDGE_FILE,
     JUDGE_GRAPH_FILE,
     UNIGRAM_FILE,
-    how_to_build,
 )
 from recollect.adapters.embedders.onnx_session import acceptable, open_session
 from recollect.adapters.embedders.unigram import read_unigram
@@ -33,6 +32,7 @@ from recollect.core.vectors import FloatArray
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
+_NUMBERS = ("scale", "shift", "message_from", "pair_from", "passing_from")
 _CACHED_TEXTS = 256
 _MOST_READ = 512
 """Pieces of one text before it is cut to what the model reads."""
@@ -131,18 +131,8 @@ def _sigmoid(logit: float) -> float:
 
 
 def _read(folder: Path) -> _About:
-    try:
-        found: Mapping[str, Any] = json.loads((folder / JUDGE_FILE).read_bytes())
-        numbers = (float(found[name]) for name in ("scale", "shift", "message_from", "pair_from", "passing_from"))
-        about = _About(str(found["version"]), *numbers)
-        damaged = [one["name"] for one in found["files"] if (folder / one["name"]).stat().st_size != one["size_bytes"]]
-    except FileNotFoundError as error:
-        raise NotReady(f"no judge in {folder}; {how_to_build(folder)}") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NotReady(f"the judge in {folder} cannot be read ({type(error).__name__})") from error
-    if damaged:
-        raise NotReady(f"the judge in {folder} is damaged ({', '.join(damaged)}); {how_to_build(folder)}")
-    return about
+    about = read_about(folder, JUDGE_FILE, "judge")
+    return _About(str(about["version"]), *numbers_in(about, _NUMBERS, folder, "judge"))
 
 
 def _load(folder: Path) -> _Loaded:

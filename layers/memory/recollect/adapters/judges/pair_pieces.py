@@ -28,5 +28,10 @@ class PairPieces:
 def pieces_of(pair: StatementPair, split: SplitPieces) -> PairPieces:
     """Each statement is cut where the model's reading ends."""
     newer, older = (split(text)[:most] for text, most in zip((pair.newer, pair.older), MOST_PIECES, strict=True))
-    first, second = (_BEGIN, *newer, _END), (_END, *older, _END)
+    return joined(newer, older)
+
+
+def joined(one: Sequence[int], other: Sequence[int]) -> PairPieces:
+    """Two runs of pieces as one input, with their marks."""
+    first, second = (_BEGIN, *one, _END), (_END, *other, _END)
     return PairPieces((*first, *second), (*[0] * len(first), *[1] * len(second)))

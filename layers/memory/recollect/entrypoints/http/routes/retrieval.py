@@ -119,6 +119,11 @@ class SearchRequest(Question):
         description="Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which "
         "0.7 is related. Absent: 0.7 in semantic mode, else none. Not used by intent.",
     )
+    rerank: bool = Field(
+        False,
+        description="A second stage reads question and hit together, of the 30 best, where the deployment has one; "
+        "some 250 ms of a core. Not used by intent.",
+    )
     time_window: Maybe[GivenTimes] = None
     filters: Maybe[Filters] = None
     history: Maybe[History] = Field(None, description="The conversation before it, oldest first.")
@@ -320,6 +325,7 @@ def _recall_request(app: App, request: Request, body: SearchRequest) -> RecallRe
         min_similarity=least if body.min_similarity is None else body.min_similarity,
         count=True,
         near_misses=NEAR_MISSES if body.explain else 0,
+        rerank=body.rerank and body.query is not None,
     )
 
 

@@ -1,0 +1,1 @@
+"""Training of the second stage, which reads a question and a hit together."""

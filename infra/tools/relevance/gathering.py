@@ -1,0 +1,125 @@
+"""What the second stage learns from: questions, with the hits that the product's first stage finds for them.
+
+The questions are those of `infra/tools/judge/talks` and of the data sets in `shared/data`. A group is one writer's
+talks, or one conversation of a data set: a fold never splits one.
+"""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from infra.tools.bench.data import DataSet, load
+from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
+from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, pooled
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
+from recollect.entrypoints.cli.commands import LOCAL_TENANT
+from recollect.entrypoints.cli.evaluate import as_time_goes, turn_ids
+from recollect.importing.gold_data import Talk, read_talks
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode, Ranked
+from recollect.settings import Settings
+
+DATA_SETS = ("locomo-dev", "beam-dev", "madial-zh-dev")
+HITS = 60
+"""Of each question so many are looked at."""
+_FIRST_STAGE_ALONE = {"RECOLLECT_JUDGE": "none", "RECOLLECT_RERANK": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A hit of the first stage; `needed` and `stale` by the question's labels."""
+
+    text: str
+    ranked: Ranked
+    needed: bool
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its hits, best first. `answerable`: the data knows what it needs."""
+
+    source: str
+    group: str
+    question: str
+    at: datetime
+    hits: tuple[Hit, ...]
+    answerable: bool
+
+
+def of_talks(folder: Path, model: Path) -> Iterator[Asked]:
+    """Each question of each talk, asked at its time."""
+    for talk in read_talks(folder):
+        with _app(model) as app:
+            yield from _of_talk(app, talk, folder.name)
+
+
+def of_data_set(folder: Path, model: Path, vectors: Path) -> Iterator[Asked]:
+    """Each question of a data set, asked at the end of its conversation."""
+    data, embedder = load(folder), pooled(OnnxEmbedder(model))
+    kept = StoredVectors(vectors, embedder)
+    kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
+    kept.prepare([question.text for question in data.questions], TextKind.QUERY)
+    watched = BenchEmbedder(embedder, kept)
+    watched.live = False
+    with tempfile.TemporaryDirectory(prefix="recollect-relevance-") as home:
+        memory = OurMemory(open_watched(local_variables(Path(home), model) | _FIRST_STAGE_ALONE, watched))
+        memory.load(data.turns)
+        yield from _of_questions(memory, data)
+        memory.close()
+
+
+@contextmanager
+def _app(model: Path) -> Iterator[App]:
+    with tempfile.TemporaryDirectory(prefix="recollect-relevance-") as home:
+        app = open_app(Settings.from_environment(local_variables(Path(home), model) | _FIRST_STAGE_ALONE))
+        yield app
+        app.parts.close()
+
+
+def _of_talk(app: App, talk: Talk, source: str) -> Iterator[Asked]:
+    scope = Scope(LOCAL_TENANT, talk.id)
+    for question in as_time_goes(app, talk):
+        turn_of = turn_ids(app, scope)
+        filters = SearchFilters(now=question.at)
+        hits = [
+            Hit(text, ranked, bool(turns & question.evidence), bool(turns & question.stale))
+            for text, ranked, turns in _found(app, scope, question.text, filters, turn_of)
+        ]
+        yield Asked(source, talk.id[0], question.text, question.at, tuple(hits), bool(question.evidence))
+
+
+def _of_questions(memory: OurMemory, data: DataSet) -> Iterator[Asked]:
+    for question in data.questions:
+        scope, filters = Scope(TENANT, question.conversation), SearchFilters(now=question.asked_at)
+        hits = [
+            Hit(text, ranked, bool(turns & question.evidence), False)
+            for text, ranked, turns in _found(memory.app, scope, question.text, filters, memory.turn_ids)
+        ]
+        yield Asked(data.name, question.conversation, question.text, question.asked_at, tuple(hits), answerable=True)
+
+
+def _found(
+    app: App, scope: Scope, text: str, filters: SearchFilters, turn_of: dict[str, str]
+) -> Iterator[tuple[str, Ranked, frozenset[str]]]:
+    pipeline = app.retrieval.pipeline
+    request = RecallRequest(text=text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=HITS)
+    recalled = pipeline.conclude(pipeline.begin(scope, request))
+    for ranked in recalled.ranked[:HITS]:
+        event_id = ranked.candidate.ref.id
+        memory = recalled.memories.get(event_id)
+        events = memory.source_event_ids if memory else (event_id,)
+        yield recalled.text(ranked), ranked, frozenset(turn_of[one] for one in events if one in turn_of)
+
+
+def groups(asked: Sequence[Asked]) -> list[str]:
+    """Each once, in order."""
+    return list(dict.fromkeys(one.group for one in asked))

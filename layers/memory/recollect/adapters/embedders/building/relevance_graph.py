@@ -1,0 +1,47 @@
+"""The ONNX graph of the model that reads a question and a text together: an encoder of pairs with one logit."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from recollect.adapters.embedders.building import graph as graphs
+from recollect.adapters.embedders.building.pair_graph import (
+    INPUTS,
+    PairEncoder,
+    Sample,
+    given,
+    read_layers,
+    save_sharing_words,
+)
+from recollect.adapters.embedders.building.weights import FourBitTable
+from recollect.adapters.embedders.model_folder import (
+    RELEVANCE_FILE,
+    RELEVANCE_GRAPH_FILE,
+    RELEVANCE_WEIGHTS_FILE,
+    describe_file,
+)
+
+LOGIT: Final = "logit"
+
+
+def write_relevance(layers: Path, words: FourBitTable, sample: Sample, folder: Path) -> None:
+    """Writes graph, constants and `relevance.json` beside the embedder's files, whose word table they share."""
+    weights, about = read_layers(layers)
+    floats = graphs.FloatLayers()
+    ranges = graphs.input_ranges(floats, RelevanceEncoder(weights, words, floats), given(sample))
+    encoder = RelevanceEncoder(weights, words, graphs.Int8Layers(ranges))
+    model = encoder.graph.finished("relevance", {LOGIT: (encoder.write(), 1)}, INPUTS)
+    save_sharing_words(model, folder, RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE)
+    files = [asdict(describe_file(folder / name)) for name in (RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE)]
+    about |= {"layers_sha256": describe_file(layers).sha256, "files": files}
+    (folder / RELEVANCE_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+class RelevanceEncoder(PairEncoder):
+    """The layers that are there, and a head over them."""
+
+    def write(self) -> str:
+        """(1, 1, 1): the logit that the text is needed for the answer."""
+        layers = range(sum(name.endswith(".q.b") for name in self.weights))
+        return self.read("early_hidden", "early", self.pooled(self.through(self.embedded(), layers)))

@@ -1,0 +1,1 @@
+"""Adapters of `RelevanceModel`: the trained model in the process, and a table."""
