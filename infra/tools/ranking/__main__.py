@@ -14,6 +14,7 @@ import base64
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy
@@ -21,13 +22,15 @@ from numpy.typing import NDArray
 
 from infra.tools.ranking.cut import relevance_ends
 from infra.tools.ranking.fit import SHARES, Fitted, fitted
-from infra.tools.ranking.lists import DATA_SETS, SIGNALS, RankedList, lists_of_data_set, lists_of_talks
+from infra.tools.ranking.gathering import DATA_SETS, of_data_set, of_talks
+from infra.tools.ranking.lists import SIGNALS, RankedList, ranked_lists
 from recollect.bootstrap.providers import Embedding, model_folder
 from recollect.entrypoints.cli.console import settings_of_environment
 
 ROOT = Path(__file__).parents[3]
 STORED = ROOT / "layers/memory/recollect/adapters/embedders/of_now.json"
 TALKS = ROOT / "infra/tools/judge/talks"
+VECTORS = ROOT / "build/bench"
 _FOLDS = 5
 _AMONG = 10
 Order = NDArray[numpy.int64]
@@ -43,9 +46,8 @@ def main() -> None:
     embedder, model = Embedding(settings).embedder, model_folder(settings)
     if embedder is None:
         raise SystemExit("the default embedder is not built: run `make demo` first")
-    lists = list(lists_of_talks(TALKS, model, embedder))
-    for name in DATA_SETS:
-        lists += lists_of_data_set(options.data / name, model, embedder)
+    asked = chain(of_talks(TALKS, model), *(of_data_set(options.data / name, model, VECTORS) for name in DATA_SETS))
+    lists = [one for question in asked for one in ranked_lists(question, embedder)]
     _report(lists)
     found = fitted(lists)
     print("all:", {name: round(float(weight), 2) for name, weight in zip(SIGNALS, found.weights, strict=True)})
@@ -71,7 +73,8 @@ def _report(lists: Sequence[RankedList]) -> None:
 
 
 def _recall(lists: Sequence[RankedList], orders: Mapping[int, Order]) -> float:
-    return float(numpy.mean([one.gold[orders[id(one)][:_AMONG]].sum() / max(one.evidence, 1) for one in lists]))
+    """Of the evidence that is among the hits at all."""
+    return float(numpy.mean([one.gold[orders[id(one)][:_AMONG]].sum() / one.gold.sum() for one in lists]))
 
 
 def _stale_first(lists: Sequence[RankedList], orders: Mapping[int, Order]) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from infra.tools.judge.__main__ import ROOT, TALKS
-from infra.tools.relevance.gathering import DATA_SETS, Asked, groups, of_data_set, of_talks
+from infra.tools.ranking.gathering import DATA_SETS, Asked, groups, of_data_set, of_talks
 from recollect.adapters.embedders.unigram import read_unigram
 
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/relevance_layers.npz"

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from infra.tools.judge.encoder import PairEncoder
 from infra.tools.judge.pieces import Encoded, batch_of
-from infra.tools.relevance.gathering import Asked, Hit
+from infra.tools.ranking.gathering import Asked, Hit
 from recollect.adapters.embedders.unigram import Unigram
 from recollect.adapters.judges.pair_pieces import joined
 from recollect.adapters.relevance.onnx_relevance import QUESTION_PIECES, window_of

@@ -1,9 +1,11 @@
-"""What the second stage learns from: questions, with the hits that the product's first stage finds for them.
+"""What a ranking learns from: questions, with the hits that the product's first stage finds for them.
 
 The questions are those of `infra/tools/judge/talks` and of the data sets in `shared/data`. A group is one writer's
 talks, or one conversation of a data set: a fold never splits one.
 """
 
+import json
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -56,8 +58,8 @@ class Asked:
 
 
 def of_talks(folder: Path, model: Path) -> Iterator[Asked]:
-    """Each question of each talk, asked at its time."""
-    for talk in read_talks(folder):
+    """Each question of each talk that has some, asked at its time."""
+    for talk in _with_questions(folder):
         with _app(model) as app:
             yield from _of_talk(app, talk, folder.name)
 
@@ -70,16 +72,24 @@ def of_data_set(folder: Path, model: Path, vectors: Path) -> Iterator[Asked]:
     kept.prepare([question.text for question in data.questions], TextKind.QUERY)
     watched = BenchEmbedder(embedder, kept)
     watched.live = False
-    with tempfile.TemporaryDirectory(prefix="recollect-relevance-") as home:
+    with tempfile.TemporaryDirectory(prefix="recollect-ranking-") as home:
         memory = OurMemory(open_watched(local_variables(Path(home), model) | _FIRST_STAGE_ALONE, watched))
         memory.load(data.turns)
         yield from _of_questions(memory, data)
         memory.close()
 
 
+def _with_questions(folder: Path) -> Iterator[Talk]:
+    with tempfile.TemporaryDirectory(prefix="recollect-talks-") as asked_of:
+        for file in folder.glob("*.json"):
+            if json.loads(file.read_bytes())["questions"]:
+                shutil.copy(file, asked_of)
+        yield from read_talks(Path(asked_of))
+
+
 @contextmanager
 def _app(model: Path) -> Iterator[App]:
-    with tempfile.TemporaryDirectory(prefix="recollect-relevance-") as home:
+    with tempfile.TemporaryDirectory(prefix="recollect-ranking-") as home:
         app = open_app(Settings.from_environment(local_variables(Path(home), model) | _FIRST_STAGE_ALONE))
         yield app
         app.parts.close()
