@@ -84,7 +84,7 @@ _OPTIONS = (
     Options(
         "/v1/users/{user_id}/events",
         "EventOptions",
-        "A window of the timeline; `from_` and `to` inclusive; without any of them the last 30 days.",
+        "A window of the timeline; `from_` and `to` inclusive; without any of them all of it.",
     ),
     Options(
         "ToolCallsRequest", "ToolCallOptions", "Whose memory the tools use, and how the text is parsed.", ("user_id",)

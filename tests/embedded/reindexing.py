@@ -24,6 +24,7 @@ class OtherEmbedder:
     dimension = 128
     similarity_scale = COSINE
     of_now = None
+    asks = None
 
     def __init__(self) -> None:
         self._hashing = HashingEmbedder()

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.adapters.embedders.onnx_embedder import of_now_of
 from recollect.core.event import EventRef
 from recollect.retrieval.nomination import ASKING, Candidate
 from recollect.retrieval.ranking import Mode, Query, Ranked, RankingPolicy, rank
-from recollect.retrieval.timeliness import RECENT, OfNow, timely
+from recollect.retrieval.timeliness import RECENT, timely
 from samples.candidates import STATISTICS, candidate
 from samples.events import NOON
 
@@ -129,17 +128,3 @@ def test_the_ranking_puts_the_newer_first_and_says_why() -> None:
 
 def _first_two(candidates: list[Candidate], query: Query) -> list[Ranked]:
     return rank(candidates, query, STATISTICS, RankingPolicy())[:2]
-
-
-def test_a_share_is_a_logistic_curve_without_overflow() -> None:
-    curve = OfNow(AXES[0], -1.0)
-    assert curve.share(AXES[1]) == pytest.approx(1 / (1 + numpy.e))
-    assert curve.share(AXES[0] * 1e6) == pytest.approx(1.0)
-    assert curve.share(AXES[0] * -1e6) == pytest.approx(0.0, abs=1e-9)
-
-
-def test_only_the_model_that_it_was_fitted_for_has_a_curve() -> None:
-    known = of_now_of("e5-small.int8.1")
-    assert known is not None
-    assert known.weights.shape == (384,)
-    assert of_now_of("another.1") is None

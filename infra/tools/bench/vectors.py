@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from recollect.core.learned_share import LearnedShare
 from recollect.core.vectors import Encoding, FloatArray, TextKind
 from recollect.retrieval.pooling import COSINE, SimilarityScale
-from recollect.retrieval.timeliness import OfNow
 
 if TYPE_CHECKING:
     from recollect.ports import Embedder
@@ -69,8 +69,12 @@ class BenchEmbedder:
         return COSINE
 
     @property
-    def of_now(self) -> OfNow | None:
+    def of_now(self) -> LearnedShare | None:
         return self._embedder.of_now
+
+    @property
+    def asks(self) -> LearnedShare | None:
+        return self._embedder.asks
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """As the real one; with `live` off a text that was prepared costs nothing."""

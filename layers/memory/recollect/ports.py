@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from recollect.core.event import Event, EventRef
     from recollect.core.idempotency import ClaimOutcome, IdempotencyClaim
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
+    from recollect.core.learned_share import LearnedShare
     from recollect.core.scope import Scope
     from recollect.core.vectors import Encoding, TextKind
     from recollect.deletion.storage import ErasedPage, Exempt
     from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.retrieval.pooling import SimilarityScale
-    from recollect.retrieval.timeliness import OfNow
     from recollect.timeline.bus import BusEvent
     from recollect.timeline.slots import SlotEntry
     from recollect.timeline.timeline import (
@@ -276,8 +276,12 @@ class Embedder(Protocol):
         """The scale of its cosines; `COSINE` where nobody has measured it."""
 
     @property
-    def of_now(self) -> OfNow | None:
-        """Tells from a question's vector how far it asks how things are now; None where nobody has fitted it."""
+    def of_now(self) -> LearnedShare | None:
+        """How far a question asks how things are now, by its vector; None where nobody has fitted it."""
+
+    @property
+    def asks(self) -> LearnedShare | None:
+        """How far a message asks for something instead of telling something, by its vector; None likewise."""
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding per text, in order. Raises NotReady, Throttled, Unavailable, OutOfTime or UpstreamFailed."""

@@ -11,6 +11,7 @@ import pytest
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, centre_of, pooled, scale_of
+from recollect.core.learned_share import SURELY_ASKS
 from recollect.core.vectors import Encoding, TextKind, cosine
 from recollect.retrieval.pooling import COSINE, RELATED, passage_vector, query_vector
 
@@ -128,5 +129,21 @@ OF_THE_PAST = [
 def test_a_question_of_now_is_told_from_one_of_the_past(embedder: PooledEmbedder) -> None:
     assert embedder.of_now is not None
     encoded = embedder.encode([*OF_NOW, *OF_THE_PAST], TextKind.QUERY)
-    shares = [embedder.of_now.share(encoding.vector) for encoding in encoded]
+    shares = [embedder.of_now.of(encoding.vector) for encoding in encoded]
     assert min(shares[: len(OF_NOW)]) > max(shares[len(OF_NOW) :]), shares
+
+
+REQUESTS = ["Remind me where I work.", "write me a cover letter for the bakery", "Dime dónde vivo", "告诉我我住在哪里"]
+TOLD = [
+    "We moved the dentist to Tuesday.",
+    "ich trinke keinen Kaffee mehr",
+    "J'ai rendu les clés hier",
+    "我上周换了工作",
+]
+
+
+def test_what_only_asks_is_told_from_what_tells_something(embedder: PooledEmbedder) -> None:
+    assert embedder.asks is not None
+    encoded = embedder.encode([*REQUESTS, *TOLD], TextKind.PASSAGE)
+    shares = [embedder.asks.of(encoding.vector) for encoding in encoded]
+    assert min(shares[: len(REQUESTS)]) >= SURELY_ASKS > max(shares[len(REQUESTS) :]), shares

@@ -66,3 +66,11 @@ def test_semantic_search_finds_what_is_related_and_nothing_else(home: Home, mode
     assert "I moved to Lyon last week" in related.stdout
     other = home.run("search", "What is my wifi password?", "--user", "anna", "--mode", "semantic", **model)
     assert (other.stdout, "nothing found" in other.stderr) == ("", True)
+
+
+@pytest.mark.parametrize("request_", ["Tell me where I live.", "Sag mir, wo ich wohne.", "Dis-moi où j'habite."])
+def test_a_request_ends_no_fact(tmp_path: Path, model: dict[str, str], request_: str) -> None:
+    home = Home(tmp_path / "home")
+    chat(home, model, "I live in Porto and I work as a nurse.", request_)
+    assert home.run("decisions", "list", "--user", "anna", **model).stdout == ""
+    assert "I live in Porto" in home.run("search", "Where do I live?", "--user", "anna", **model).stdout

@@ -141,6 +141,12 @@ def test_timeline_goes_on_beyond_a_page(run: Run, tmp_path: Path) -> None:
     assert [event["timestamp"] for event in events] == sorted((event["timestamp"] for event in events), reverse=True)
 
 
+def test_timeline_shows_ids_and_no_more_than_asked_for(memory: Run) -> None:
+    (line,) = memory("timeline", "--user", "ana", "--ids", "--limit", "1").stdout.splitlines()
+    newest = json.loads(memory("timeline", "--user", "ana", "--json").stdout.splitlines()[0])
+    assert line.startswith(newest["id"] + "  ")
+
+
 def test_timeline_of_one_conversation(memory: Run) -> None:
     assert len(memory("timeline", "--user", "ana", "--conversation", "c1").stdout.splitlines()) == 2
 

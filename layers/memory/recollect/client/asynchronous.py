@@ -11,6 +11,7 @@ import httpx
 from recollect.client.errors import ConnectionFailed
 from recollect.client.transport import (
     DEFAULT_RETRIES,
+    EVERY_DAY,
     Call,
     RetryPolicy,
     client_options,
@@ -96,8 +97,10 @@ class AsyncRecollect:
         return await self._answer(post("analyze", body={"text": text, **options}))
 
     def events(self, user_id: str, **options: Unpack[EventOptions]) -> AsyncIterator[Event]:
-        """The timeline, newest first, through all pages; without bounds the last 30 days."""
+        """The timeline, newest first, through all pages; without bounds all of it."""
         query = {name.rstrip("_"): value for name, value in options.items()}
+        if query.keys().isdisjoint(("from", "to", "last_days")):
+            query["last_days"] = EVERY_DAY
         return cast(AsyncIterator[Event], self._items(get("users", user_id, "events", query=query), "events"))
 
     async def event(self, user_id: str, event_id: str, **options: Unpack[Narrowing]) -> Event:

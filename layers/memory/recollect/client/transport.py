@@ -172,6 +172,9 @@ class RetryPolicy:
         return whole / 2 + random.uniform(0, whole / 2)  # noqa: S311 - spreads retries, guards nothing
 
 
+EVERY_DAY = 110_000
+"""As many days back as a window may go: the whole timeline."""
+
 DEFAULT_RETRIES = RetryPolicy()
 
 

@@ -285,7 +285,7 @@ class ConflictListOptions(Narrowing, total=False):
 
 
 class EventOptions(Narrowing, total=False):
-    """A window of the timeline; `from_` and `to` inclusive; without any of them the last 30 days."""
+    """A window of the timeline; `from_` and `to` inclusive; without any of them all of it."""
 
     conversation_id: str | None
     event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"] | None

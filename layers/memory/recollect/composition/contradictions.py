@@ -49,7 +49,8 @@ class ContradictionUseCases(UseCases):
 
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
         """The same over other candidates."""
-        return SettleContradictions(find, ReadMemories(self._parts.items), self.verdicts, self._judge)
+        asks = self._parts.embedder.asks if self._parts.embedder is not None else None
+        return SettleContradictions(find, ReadMemories(self._parts.items), self.verdicts, self._judge, asks)
 
     @cached_property
     def doubts(self) -> FindDoubts:

@@ -35,7 +35,9 @@ from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ABSENT
+from recollect.core.learned_share import SURELY_ASKS, LearnedShare
 from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.ports import Items
@@ -192,11 +194,19 @@ class Settled:
 class SettleContradictions:
     """Idempotent. Raises what its ports raise, with a part of the decisions made."""
 
-    def __init__(self, find: FindContradicting, read: ReadMemories, apply: ApplyVerdicts, judge: RelationJudge) -> None:
+    def __init__(
+        self,
+        find: FindContradicting,
+        read: ReadMemories,
+        apply: ApplyVerdicts,
+        judge: RelationJudge,
+        asks: LearnedShare | None = None,
+    ) -> None:
         self._find = find
         self._read = read
         self._apply = apply
         self._judge = judge
+        self._asks = asks
 
     def settle(self, projected: ProjectedRecords) -> Settled:
         """Settles what these records contradict, and what contradicts them."""
@@ -216,7 +226,8 @@ class SettleContradictions:
     def _found(self, batch: ProjectedRecords) -> CandidateSet | None:
         """These and their candidates; None where none of them states anything."""
         scope, now = batch.scope, batch.now
-        profiles = {e.id: profile for e in batch.events if (profile := self._profile(e, batch.memories)) is not None}
+        told = [event for event in batch.events if not self._only_asks(event, batch.vectors)]
+        profiles = {e.id: profile for e in told if (profile := self._profile(e, batch.memories)) is not None}
         fresh = [event for event in batch.events if event.id in profiles and not event.expired(now)]
         if not fresh:
             return None
@@ -225,6 +236,13 @@ class SettleContradictions:
         read = self._read.stored(scope, others) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
         return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of, found.vectors)
+
+    def _only_asks(self, event: Event, vectors: Mapping[str, FloatArray]) -> bool:
+        """A request such as "tell me where I live" states nothing, whatever it looks like to a judge of pairs."""
+        vector = vectors.get(event.id)
+        if event.key is not None or vector is None or self._asks is None:
+            return False
+        return self._asks.of(vector) >= SURELY_ASKS
 
     def _profile(self, event: Event, memories: Mapping[str, StoredMemory]) -> Profile | None:
         stored = memories.get(event.id)

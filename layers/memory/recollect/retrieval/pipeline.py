@@ -201,7 +201,7 @@ class SearchPipeline:
     def _of_now(self, request: RecallRequest, vector: FloatArray | None) -> float:
         """0 where nothing tells: a given vector, an embedder whose questions nobody has sorted."""
         of_now = self._embedder.of_now if self._embedder is not None and request.vector is None else None
-        return of_now.share(vector) if of_now is not None and vector is not None else 0.0
+        return of_now.of(vector) if of_now is not None and vector is not None else 0.0
 
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
         """Read ahead only where reads run side by side: else the second wave asks for those that it needs."""

@@ -1,19 +1,16 @@
 """Signals of what holds now: a question in the present asks for the newest word on a matter, one of the past does not.
 
-How far a question asks of the present is learned from its vector (`infra/tools/ranking`), so that no language needs
+How far a question asks of the present is learned from its vector (`Embedder.of_now`), so that no language needs
 words of its own. All three signals are multiplied by it: where it is 0, nothing here moves.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import nlargest
 
 import numpy
 from numpy.typing import NDArray
 
-from recollect.core.vectors import FloatArray
 from recollect.retrieval.nomination import ASKING, Candidate, rank_order
 
 AMONG = 60
@@ -26,18 +23,6 @@ _ENOUGH_TO_COMPARE = 6
 """The fewest candidates worth comparing: all of a few are shown, and a few vectors have no mean worth taking out."""
 
 Floats = NDArray[numpy.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class OfNow:
-    """How far a question asks how things are now: a logistic curve over the question's vector."""
-
-    weights: FloatArray = field(repr=False)
-    bias: float
-
-    def share(self, vector: FloatArray) -> float:
-        """In [0, 1]; a question of the past, or of no time, is near 0. `vector` is (dimension,)."""
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, float(vector @ self.weights) + self.bias))))
 
 
 def timely(

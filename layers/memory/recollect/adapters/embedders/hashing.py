@@ -20,6 +20,7 @@ class HashingEmbedder:
 
     similarity_scale = COSINE
     of_now = None
+    asks = None
 
     @property
     def generation(self) -> str:

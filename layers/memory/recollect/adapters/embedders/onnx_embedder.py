@@ -33,10 +33,10 @@ from recollect.adapters.embedders.model_folder import (
 from recollect.adapters.embedders.onnx_session import acceptable, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
 from recollect.core.errors import NotReady, missing_package, require_package
+from recollect.core.learned_share import LearnedShare
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
-from recollect.retrieval.timeliness import OfNow
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -67,6 +67,7 @@ class OnnxEmbedder:
 
     similarity_scale = COSINE
     of_now = None
+    asks = None
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         """Reads the manifest; the model is loaded on first use.
@@ -122,13 +123,14 @@ def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
 CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"
 OF_NOW_FILE = "of_now.json"
+ASKS_FILE = "asks.json"
 
 
 class PooledEmbedder:
     """Pools an embedder's vectors from its tokens; without tokens it changes nothing.
 
     `centre` is the mean token vector, (dimension,), None for an unknown model; `scale` is the meaning of the cosines of
-    the new vectors, `of_now` what they tell of a question. The generation is a new one.
+    the new vectors, `of_now` and `asks` what they tell of a text. The generation is a new one.
     """
 
     def __init__(
@@ -136,11 +138,12 @@ class PooledEmbedder:
         embedder: Embedder,
         centre: FloatArray | None = None,
         scale: SimilarityScale = COSINE,
-        of_now: OfNow | None = None,
+        of_now: LearnedShare | None = None,
+        asks: LearnedShare | None = None,
     ) -> None:
         self._embedder, self._centre = embedder, centre
         self.generation, self.dimension = pooled_generation(embedder.generation), embedder.dimension
-        self.similarity_scale, self.of_now = scale, of_now
+        self.similarity_scale, self.of_now, self.asks = scale, of_now, asks
 
     def load(self) -> None:
         """Load the model now rather than with the first text, where it can be. Raises NotReady."""
@@ -167,9 +170,10 @@ class PooledEmbedder:
 
 
 def pooled(embedder: Embedder) -> PooledEmbedder:
-    """The embedder with what is stored for its model: centre, similarity scale, which questions ask of now."""
+    """The embedder with what is stored for its model: centre, similarity scale, what is learned of its vectors."""
     generation = embedder.generation
-    return PooledEmbedder(embedder, centre_of(generation), scale_of(generation), of_now_of(generation))
+    shares = (learned_share(file, generation) for file in (OF_NOW_FILE, ASKS_FILE))
+    return PooledEmbedder(embedder, centre_of(generation), scale_of(generation), *shares)
 
 
 def scale_of(generation: str) -> SimilarityScale:
@@ -178,10 +182,10 @@ def scale_of(generation: str) -> SimilarityScale:
     return COSINE if stored is None else SimilarityScale(**stored)
 
 
-def of_now_of(generation: str) -> OfNow | None:
-    """Which questions ask how things are now; `infra/tools/ranking` fits it."""
-    stored = _stored(OF_NOW_FILE).get(generation.split(".")[0])
-    return None if stored is None else OfNow(_unpacked(stored["weights"], "<f4"), stored["bias"])
+def learned_share(file: str, generation: str) -> LearnedShare | None:
+    """What a file has for a generation's model; `infra/tools/ranking` fits `OF_NOW_FILE` and `ASKS_FILE`."""
+    stored = _stored(file).get(generation.split(".")[0])
+    return None if stored is None else LearnedShare(_unpacked(stored["weights"], "<f4"), stored["bias"])
 
 
 def centre_of(generation: str) -> FloatArray | None:
@@ -194,7 +198,7 @@ def _unpacked(packed: str, kind: str) -> FloatArray:
     return np.frombuffer(base64.b64decode(packed), kind).astype(np.float32)
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def _stored(file: str) -> dict[str, Any]:
     """What is stored beside this module for each model."""
     found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(file).read_text("ascii"))

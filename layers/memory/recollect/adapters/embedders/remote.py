@@ -49,6 +49,7 @@ class _RemoteEmbedder:
 
     similarity_scale = COSINE
     of_now = None
+    asks = None
 
     def __init__(self, model: str, dimension: int) -> None:
         self.generation, self.dimension = generation_name(model, dimension), dimension

@@ -33,7 +33,9 @@ keys = CommandGroup(help="Keys of a tenant's rejected values; their ids, never t
 
 def reject(
     app: App,
-    record_id: Annotated[str, typer.Argument(help="An event's or a memory's id, as `recollect timeline` shows it.")],
+    record_id: Annotated[
+        str, typer.Argument(help="An event's or a memory's id, as `recollect timeline --ids` shows it.")
+    ],
     scope: Scope,
     yes: Sure = False,
 ) -> None:

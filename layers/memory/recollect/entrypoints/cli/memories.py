@@ -307,7 +307,10 @@ def _write_decision(app: App, scope: Scope, decision: Decision) -> None:
     about = f"{decision.outcome.value}  {decision.step.value}:{decision.rule}  {decision.status.value}"
     _write_head(decision.id, decision.at, about)
     write_line(f"    now: {_words(app, scope, decision.winner)}")
-    write_line(f"    was: {_words(app, scope, decision.loser)}")
+    before, left = _said(app, scope, decision.loser), _words(app, scope, decision.loser)
+    write_line(f"    was: {before}")
+    if left != before:
+        write_line(f"    left of it: {left}")
 
 
 def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
@@ -319,6 +322,13 @@ def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
 
 def _write_head(record_id: str, at: datetime, about: str) -> None:
     write_line(Text(f"{record_id}  {at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
+
+
+def _said(app: App, scope: Scope, record_id: str) -> str:
+    """The words of its event, whatever was cut out of its memory since; of a record without one its memory's."""
+    with suppress(NotFound):
+        return one_line(app.timeline.listing.one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
+    return _words(app, scope, record_id)
 
 
 def _words(app: App, scope: Scope, record_id: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -28,6 +29,7 @@ from recollect.entrypoints.cli.console import (
 from recollect.entrypoints.http.representations import MOST_DAYS, event_json, result_json
 from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
+from recollect.memories.representation import replacement_note
 from recollect.memories.storage import memory_json
 from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.retrieval.pipeline import RecallRequest
@@ -109,6 +111,9 @@ def _by_intent(app: App, scope: Scope, asked: IntentQuestion, explain: bool, as_
 def _show(answer: SearchAnswer | IntentAnswer, explain: bool) -> None:
     for result in answer.results:
         write_line(_line(result))
+        note = replacement_note(result.replaces)
+        if note is not None:
+            write_line(Text(f"     {note}", style="dim"))
         if explain:
             write_line(Text(f"     {_why(result)}", style="dim"))
     if not answer.results:
@@ -175,12 +180,15 @@ def timeline(
     app: App,
     scope: Scope,
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many at most; absent: all.")] = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Show each event's id before it.")] = False,
     as_json: AsJson = False,
     camel_case: Annotated[bool, typer.Option(help="With --json: the names other stores use, such as userId.")] = False,
 ) -> None:
-    """Prints the whole timeline, newest first; with --json as JSON Lines, which `recollect import` reads."""
+    """Prints the timeline, newest first; with --json as JSON Lines, which `recollect import` reads."""
     shape = memory_json if camel_case else event_json
-    write_each("events", walk(app, scope, conversation), as_json, shape, lambda one: write_line(_event_line(one)))
+    shown = islice(walk(app, scope, conversation), limit)
+    write_each("events", shown, as_json, shape, lambda one: write_line(_event_line(one, ids)))
 
 
 def walk(app: App, scope: Scope, conversation_id: str | None = None) -> Iterator[Event]:
@@ -194,7 +202,8 @@ def _query(now: datetime, conversation_id: str | None, after: EventRef | None) -
     return WindowQuery(now=now, window=TimeWindow(), limit=_PAGE, conversation_id=conversation_id, after=after)
 
 
-def _event_line(event: Event) -> Text:
-    line = Text(event.timestamp.strftime("%Y-%m-%d %H:%M  "), style="dim")
+def _event_line(event: Event, with_id: bool) -> Text:
+    line = Text(f"{event.id}  " if with_id else "", style="dim")
+    line.append(event.timestamp.strftime("%Y-%m-%d %H:%M  "), style="dim")
     line.append(one_line(f"{event.speaker or event.role}: ", 70) + " ", style="bold")
     return line.append(" ".join(printable(event.content).split()), style="not dim")

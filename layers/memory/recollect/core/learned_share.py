@@ -1,0 +1,25 @@
+"""A share that is learned from vectors: how far a text is of a sort."""
+
+import math
+from dataclasses import dataclass, field
+
+from recollect.core.vectors import FloatArray
+
+SURELY_ASKS = 0.8
+"""The share from which a message only asks: of 1,746 messages that change something, by writers who were left out, one
+reaches it, and of 1,875 questions and requests 73 %."""
+
+_FARTHEST = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedShare:
+    """A logistic curve over the vectors of one embedder."""
+
+    weights: FloatArray = field(repr=False)
+    bias: float
+
+    def of(self, vector: FloatArray) -> float:
+        """In [0, 1]. `vector` is (dimension,)."""
+        logit = float(vector @ self.weights) + self.bias
+        return 1 / (1 + math.exp(-max(-_FARTHEST, min(_FARTHEST, logit))))
