@@ -79,6 +79,7 @@ def test_vectors_come_with_it_and_nothing_is_embedded_again(memory: Memory, othe
 
     class Silent:
         generation, dimension = memory.app.parts.embedder.generation, 384  # type: ignore[union-attr]
+        of_now = asks = None
 
         def encode(self, texts: object, kind: object, **_: object) -> object:
             raise AssertionError("nothing is to be embedded")
