@@ -13,6 +13,8 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|jr|sr|no|inc|ltd)|\b[A-Za-z]|^\W*\d{1,3})\.$", re.IGNORECASE
 )
 
+_ORDINAL = re.compile(r"(?:^|\W)\d{1,2}\.$")
+
 _MARKS = ("?", "？", "؟", "\u037e", "፧")
 _CLOSING_MARKS = "\"'”’)»』」] "
 
@@ -28,17 +30,21 @@ _FIRST_WORD = re.compile(r"\W*\w+")
 def split_sentences(text: str) -> list[str]:
     """The trimmed sentences in order: they end at . ! ? and their CJK forms before white space, and at line ends.
 
-    Not inside of 2.5, and not after an abbreviation, a lone letter or the number of a list. Linear; joined with
-    spaces they have every word of the text.
+    Not inside of 2.5, and not after an abbreviation, a lone letter, the number of a list, or an ordinal before a small
+    letter ("zum 30. november"). Linear; joined with spaces they have every word of the text.
     """
     pieces, start = [], 0
     for end in _END.finditer(text):
         piece = text[start : end.start()].strip()
-        if end.group() and not _breaks_line(end.group()) and _ABBREVIATED.search(piece[-12:]):
+        if end.group() and not _breaks_line(end.group()) and _goes_on(piece[-12:], text[end.end() : end.end() + 1]):
             continue
         pieces.append(text[start : end.end()].strip())
         start = end.end()
     return [piece for piece in (*pieces, text[start:].strip()) if piece]
+
+
+def _goes_on(tail: str, following: str) -> bool:
+    return bool(_ABBREVIATED.search(tail) or (following.islower() and _ORDINAL.search(tail)))
 
 
 def count_words(text: str) -> int:
