@@ -106,3 +106,5 @@ def test_nothing_relevant_is_said_and_not_filled_up(caller: Caller) -> None:
     assert (known["nothing_relevant"], unknown["nothing_relevant"]) == (False, True)
     assert "3,400 grams" in texts(known["messages"][0]["content"])
     assert unknown["items"] == []
+    window = caller.post("/v1/context", {"user_id": "ilse", "input": "What does my daughter weigh?"}).json
+    assert window["nothing_relevant"] is False, "what the raw window shows is no nothing"

@@ -159,8 +159,8 @@ class ShownItem:
 class ContextAnswer:
     """Prompt and messages, each within the budget, and the receipt of what stands in them and what does not.
 
-    `nothing_relevant`: no memory is among the messages, for none is relevant to the input. `seconds`: how long it took,
-    reads and web search included.
+    `nothing_relevant`: nothing that is remembered is relevant to the input, not in the raw window either. `seconds`:
+    how long it took, reads and web search included.
     """
 
     prompt: FittedPrompt
@@ -306,13 +306,15 @@ def assemble(
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
     cut = RelevanceCut() if recalled.fallback is None else EVERY_HIT
-    needed = cut.of(not_shown_yet(hits.items(recalled), setting))
+    by_relevance = hits.items(recalled)
+    needed = cut.of(not_shown_yet(by_relevance, setting))
+    nothing_relevant = not cut.of(not_shown_yet(by_relevance, replace(setting, raw_window=frozenset())))
     relevant = those_that_fit(needed, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     seen = {recalled.identity(one.ranked): one for one in found.values()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
-    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, not needed)
+    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, nothing_relevant)
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

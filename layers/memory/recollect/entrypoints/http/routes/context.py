@@ -175,7 +175,7 @@ class ContextShown(AnswerModel, title="ContextAnswer"):
     system: Maybe[str | list[TextBlock]] = Field(None, description="The system prompt, where `format` has it apart.")
     messages: list[Message]
     items: list[ContextItem]
-    nothing_relevant: bool = Field(description="No memory is among `messages`, for none is relevant to the input.")
+    nothing_relevant: bool = Field(description="Nothing that is remembered is relevant to the input.")
     goals: list[Free]
     knowledge: list[Free]
     web_search: WebSearch
