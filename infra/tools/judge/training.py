@@ -38,10 +38,15 @@ class Course:
 
     def share(self, step: int, steps: int) -> float:
         """The share of the rate at a step."""
-        warm = max(1.0, self.warm * steps)
-        if step < warm:
-            return step / warm
-        return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - warm) / max(1.0, steps - warm))))
+        return share_of_rate(step, steps, self.warm)
+
+
+def share_of_rate(step: int, steps: int, warm_share: float) -> float:
+    """In [0, 1]: it rises over the first steps, a share of all, and falls along a cosine."""
+    warm = max(1.0, warm_share * steps)
+    if step < warm:
+        return step / warm
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - warm) / max(1.0, steps - warm))))
 
 
 def train(model: PairEncoder, examples: Sequence[Example], tokenizer: Unigram, course: Course, out: Path) -> None:

@@ -1,1 +1,1 @@
-"""Fits what the ranking of a search learns: how far a question asks how things are now."""
+"""Fits what the ranking learns: which questions ask of now, where relevance ends, which messages only ask."""

@@ -10,8 +10,6 @@ rounded; so is where relevance ends, for `RelevanceCut`.
 from __future__ import annotations
 
 import argparse
-import base64
-import json
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -20,16 +18,17 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 
+from infra.tools.judge.__main__ import ROOT, TALKS
+from infra.tools.ranking.curves import store
 from infra.tools.ranking.cut import relevance_ends
-from infra.tools.ranking.fit import SHARES, Fitted, fitted
+from infra.tools.ranking.fit import SHARES, fitted
 from infra.tools.ranking.gathering import DATA_SETS, of_data_set, of_talks
-from infra.tools.ranking.lists import SIGNALS, RankedList, ranked_lists
+from infra.tools.ranking.lists import RankedList, ranked_lists
+from recollect.adapters.embedders.onnx_embedder import OF_NOW_FILE
 from recollect.bootstrap.providers import Embedding, model_folder
 from recollect.entrypoints.cli.console import settings_of_environment
+from recollect.retrieval.timeliness import SIGNALS
 
-ROOT = Path(__file__).parents[3]
-STORED = ROOT / "layers/memory/recollect/adapters/embedders/of_now.json"
-TALKS = ROOT / "infra/tools/judge/talks"
 VECTORS = ROOT / "build/bench"
 _FOLDS = 5
 _AMONG = 10
@@ -54,7 +53,7 @@ def main() -> None:
     share, least = relevance_ends(lists, found)
     print(f"one hit in a hundred is needed at a score of {least:.3f} and {share:.3f} of the best one's")
     if options.write:
-        _store(embedder.generation.split(".")[0], found)
+        store(OF_NOW_FILE, embedder.generation, found.direction, found.bias)
 
 
 def _report(lists: Sequence[RankedList]) -> None:
@@ -81,13 +80,6 @@ def _stale_first(lists: Sequence[RankedList], orders: Mapping[int, Order]) -> fl
     """Of the lists with a stale hit those where one stands above all evidence; NaN without one."""
     both = [(one.stale[orders[id(one)]], one.gold[orders[id(one)]]) for one in lists if one.stale.any()]
     return sum(bool(stale.argmax() < gold.argmax()) for stale, gold in both) / len(both) if both else math.nan
-
-
-def _store(model: str, found: Fitted) -> None:
-    stored = json.loads(STORED.read_text("ascii"))
-    packed = base64.b64encode(found.direction.astype("<f4").tobytes()).decode("ascii")
-    stored[model] = {"weights": packed, "bias": round(found.bias, 4)}
-    STORED.write_text(json.dumps(stored) + "\n", "ascii")
 
 
 if __name__ == "__main__":

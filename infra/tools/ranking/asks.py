@@ -9,16 +9,15 @@ out, since many of them ask and tell. Each writer's figures are by the fit of th
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy
 
-from infra.tools.ranking.fit import Floats
+from infra.tools.judge.__main__ import TALKS
+from infra.tools.ranking.curves import Floats, logistic_regression, store
 from recollect.adapters.embedders.onnx_embedder import ASKS_FILE
 from recollect.bootstrap.providers import Embedding
 from recollect.core.event import Role
@@ -31,11 +30,8 @@ from recollect.ports import Embedder
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event
 
-ROOT = Path(__file__).parents[3]
-TALKS = ROOT / "infra/tools/judge/talks"
-STORED = ROOT / "layers/memory/recollect/adapters/embedders" / ASKS_FILE
-_DECAY = 1e-4
-_ROUNDS = 12
+_DECAY = 2e-4
+_LEAST_DECAY = 1e-9
 _AT_ONCE = 64
 
 
@@ -65,16 +61,11 @@ def _passage(text: str, at: str) -> str:
 
 
 def fitted(vectors: Floats, asks: Floats) -> tuple[Floats, float]:
-    """Weights and bias of a logistic regression with a decay, by Newton's method."""
+    """Weights and bias of the curve."""
     mean = vectors.mean(axis=0)
     features = numpy.hstack([vectors - mean, numpy.ones((len(vectors), 1))])
-    decay = 2 * _DECAY * numpy.append(numpy.ones(vectors.shape[1]), 0.0)
-    found = numpy.zeros(features.shape[1])
-    for _ in range(_ROUNDS):
-        shares = 1 / (1 + numpy.exp(-(features @ found)))
-        slope = features.T @ (asks - shares) / len(asks) - decay * found
-        bend = (features * (shares * (1 - shares))[:, None]).T @ features / len(asks) + numpy.diag(decay + 1e-9)
-        found = found + numpy.linalg.solve(bend, slope)
+    decay = numpy.append(numpy.full(vectors.shape[1], _DECAY), _LEAST_DECAY)
+    found = logistic_regression(features, asks, decay)
     return found[:-1], float(found[-1] - mean @ found[:-1])
 
 
@@ -92,10 +83,7 @@ def main() -> None:
     asks = numpy.array([float(message.asks) for message in messages])
     _report(messages, vectors, asks)
     if options.write:
-        weights, bias = fitted(vectors, asks)
-        packed = base64.b64encode(weights.astype("<f4").tobytes()).decode("ascii")
-        stored = {embedder.generation.split(".")[0]: {"weights": packed, "bias": round(bias, 4)}}
-        STORED.write_text(json.dumps(stored) + "\n", "ascii")
+        store(ASKS_FILE, embedder.generation, *fitted(vectors, asks))
 
 
 def _vectors(embedder: Embedder, passages: Sequence[str]) -> Floats:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy
 
-from infra.tools.ranking.fit import Fitted, Floats
+from infra.tools.ranking.curves import logistic_regression
+from infra.tools.ranking.fit import Fitted
 from infra.tools.ranking.lists import TALKS, RankedList
 
 NEEDED = 0.01
 """How likely a hit is needed at the line; above it needed turns go missing faster than lines are saved."""
 
-_ROUNDS = 30
 _DECAY = 1e-6
 
 
@@ -26,17 +26,6 @@ def relevance_ends(lists: Sequence[RankedList], found: Fitted) -> tuple[float, f
             for scores, _ in scored
         ]
     )
-    of_score, of_best, bias = _logistic_fit(features, numpy.concatenate([gold for _, gold in scored]).astype(float))
+    needed = numpy.concatenate([gold for _, gold in scored]).astype(numpy.float64)
+    of_score, of_best, bias = logistic_regression(features, needed, numpy.full(3, _DECAY)).tolist()
     return -of_best / of_score, (math.log(NEEDED / (1 - NEEDED)) - bias) / of_score
-
-
-def _logistic_fit(features: Floats, gold: Floats) -> tuple[float, float, float]:
-    """By Newton's method."""
-    weights = numpy.zeros(3)
-    for _ in range(_ROUNDS):
-        shares = 1 / (1 + numpy.exp(-(features @ weights)))
-        slope = features.T @ (gold - shares) / len(gold) - _DECAY * weights
-        bend = (features * (shares * (1 - shares))[:, None]).T @ features / len(gold) + _DECAY * numpy.eye(3)
-        weights = weights + numpy.linalg.solve(bend, slope)
-    of_score, of_best, bias = weights.tolist()
-    return of_score, of_best, bias

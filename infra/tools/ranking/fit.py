@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
+from infra.tools.ranking.curves import Floats
 from infra.tools.ranking.lists import RankedList
 
-Floats = NDArray[numpy.float64]
 DIRECTIONS = 16
 """How many principal directions of the questions' vectors are looked at: with 24 and more LoCoMo loses .01."""
 

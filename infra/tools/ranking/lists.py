@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from infra.tools.ranking.gathering import Asked
 from recollect.core.vectors import TextKind
 from recollect.ports import Embedder
-from recollect.retrieval.timeliness import timely
+from recollect.retrieval.timeliness import SIGNALS, timely
 
-SIGNALS = ("recent", "outdone", "renewed")
 TALKS = "talks"
 
 

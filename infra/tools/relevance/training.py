@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from infra.tools.judge.encoder import PairEncoder
 from infra.tools.judge.pieces import Encoded, batch_of
+from infra.tools.judge.training import share_of_rate
 from infra.tools.ranking.gathering import Asked, Hit
 from recollect.adapters.embedders.unigram import Unigram
 from recollect.adapters.judges.pair_pieces import joined
@@ -36,18 +37,13 @@ _CHUNK = 30
 class Course:
     """AdamW with a warm-up and a cosine; the head learns `head_times` as fast."""
 
-    epochs: float = 2.0
+    epochs: float = 0.7
     lists: int = 4
     others: int = 11
     rate: float = 8e-5
     head_times: float = 6.0
     warm: float = 0.06
     seed: int = 1
-
-    def share(self, step: int, steps: int) -> float:
-        """The share of the rate at a step."""
-        warm = max(1.0, self.warm * steps)
-        return step / warm if step < warm else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1.0, steps - warm)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ def train(model: PairEncoder, asked: Sequence[Asked], tokenizer: Unigram, course
         if step > steps:
             break
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * course.share(step, steps)
+            group["lr"] = rate * share_of_rate(step, steps, course.warm)
         losses.append(_step(model, optimizer, batch, tokenizer))
         if step % _TOLD_EVERY == 0:
             each = (time.monotonic() - began) / step

@@ -105,8 +105,8 @@ class LocalParts(ProviderParts):
             "timeline": self._timeline_state,
             "index": lambda: PartState(True, self.index.check()),
             "embedder": self._embedding.check,
-            "judge": self._judging.check,
-            "rerank": self._second_staging.check,
+            "judge": self._judge.check,
+            "rerank": self._rerank.check,
             "model": self.model_state,
         }
 

@@ -1,9 +1,10 @@
 """The embedder, the judge, the language model and the web search that a deployment has configured."""
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import NotReady
@@ -103,66 +104,59 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
     return BedrockEmbedder(boto3.client("bedrock-runtime", config=config), settings.embedding_dimension)
 
 
-class Judging:
-    """The configured model of pairs. Where it is missing, keys alone settle, and readiness reports it."""
+class Versioned(Protocol):
+    """A model that says which one it is."""
 
-    def __init__(self, settings: Settings) -> None:
+    @property
+    def version(self) -> str:
+        """Its name and version."""
+
+
+M = TypeVar("M", bound=Versioned)
+
+
+class BesideEmbedder(Generic[M]):
+    """A model in the embedder's folder, where it is configured. Where it is missing readiness reports it."""
+
+    def __init__(self, settings: Settings, wanted: str, opened: Callable[[Path], M], without: str) -> None:
+        """`wanted` is the setting's value; `without` says what happens where no model is configured."""
         self._settings = settings
+        self._wanted = wanted
+        self._opened = opened
+        self._without = without
 
     @cached_property
-    def outcome(self) -> PairModel | NotReady | None:
+    def outcome(self) -> M | NotReady | None:
         """The model; NotReady where it is missing; None where none is configured."""
-        wanted = self._settings.judge
-        if wanted == "none" or (wanted == "auto" and self._settings.embedder != "e5"):
+        if self._wanted == "none" or (self._wanted == "auto" and self._settings.embedder != "e5"):
             return None
-        from recollect.adapters.judges.onnx_pairs import OnnxPairModel
-
         try:
-            return OnnxPairModel(model_folder(self._settings))
+            return self._opened(model_folder(self._settings))
         except NotReady as error:
             return error
 
     @property
-    def model(self) -> PairModel | None:
+    def model(self) -> M | None:
         """The model, if there is one."""
         return None if isinstance(self.outcome, NotReady) else self.outcome
 
     def check(self) -> PartState:
-        """Ready with the model's version, or with a note that keys alone settle. Raises NotReady."""
+        """Ready with the model's version, or with a note that there is none. Raises NotReady."""
         if isinstance(self.outcome, NotReady):
             raise self.outcome
-        return PartState(True, self.outcome.version if self.outcome else "none: keys alone settle contradictions")
+        return PartState(True, self.outcome.version if self.outcome else f"none: {self._without}")
 
 
-class SecondStaging:
-    """The configured model of the second stage. Where it is missing, the first stage ranks; `doctor` says so."""
+def _pair_model(folder: Path) -> PairModel:
+    from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    return OnnxPairModel(folder)
 
-    @cached_property
-    def outcome(self) -> RelevanceModel | NotReady | None:
-        """The model; NotReady where it is missing; None where none is configured."""
-        wanted = self._settings.rerank
-        if wanted == "none" or (wanted == "auto" and self._settings.embedder != "e5"):
-            return None
-        from recollect.adapters.relevance.onnx_relevance import OnnxRelevance
 
-        try:
-            return OnnxRelevance(model_folder(self._settings))
-        except NotReady as error:
-            return error
+def _relevance_model(folder: Path) -> RelevanceModel:
+    from recollect.adapters.relevance.onnx_relevance import OnnxRelevance
 
-    @property
-    def model(self) -> RelevanceModel | None:
-        """The model, if there is one."""
-        return None if isinstance(self.outcome, NotReady) else self.outcome
-
-    def check(self) -> PartState:
-        """Ready with the model's version, or with a note that the first stage alone ranks. Raises NotReady."""
-        if isinstance(self.outcome, NotReady):
-            raise self.outcome
-        return PartState(True, self.outcome.version if self.outcome else "none: the first stage alone ranks")
+    return OnnxRelevance(folder)
 
 
 if TYPE_CHECKING:
@@ -175,18 +169,18 @@ class ProviderParts:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedding = Embedding(settings)
-        self._judging = Judging(settings)
-        self._second_staging = SecondStaging(settings)
+        self._judge = BesideEmbedder(settings, settings.judge, _pair_model, "keys alone settle contradictions")
+        self._rerank = BesideEmbedder(settings, settings.rerank, _relevance_model, "the first stage alone ranks")
 
     @property
     def pair_model(self) -> PairModel | None:
         """The judge's model, if there is one."""
-        return self._judging.model
+        return self._judge.model
 
     @property
     def relevance_model(self) -> RelevanceModel | None:
         """The second stage's model, if there is one."""
-        return self._second_staging.model
+        return self._rerank.model
 
     @property
     def embedder(self) -> Embedder | None:

@@ -308,7 +308,8 @@ def assemble(
     cut = RelevanceCut() if recalled.fallback is None else EVERY_HIT
     by_relevance = hits.items(recalled)
     needed = cut.of(not_shown_yet(by_relevance, setting))
-    nothing_relevant = not cut.of(not_shown_yet(by_relevance, replace(setting, raw_window=frozenset())))
+    everywhere = replace(setting, raw_window=frozenset())
+    nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))
     relevant = those_that_fit(needed, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     seen = {recalled.identity(one.ranked): one for one in found.values()}

@@ -249,7 +249,7 @@ def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read
     superseded = set() if question.filters.include_superseded else read.recalled.slots.superseded(visible)
     current = [e for e in visible if e.id not in superseded]
     memories = read.recalled.memories
-    fitting = [e for e in current if fits(e, question.filters)]
+    fitting = [e for e in current if question.filters.window.contains(e.timestamp) and fits(e, question.filters)]
     shown = [e for e in fitting if memory_drop_reason(memories.get(e.id), question.filters) is None]
     own = _own_event(question, visible)
     conversation = [e for e in shown if question.conversation_id in (None, e.conversation_id)]

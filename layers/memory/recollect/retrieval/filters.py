@@ -105,10 +105,9 @@ def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReaso
 
 
 def fits(event: Event, filters: SearchFilters) -> bool:
-    """Whether the event lies in the window, and has what the filters name."""
+    """Whether the event has what the filters name."""
     return (
-        filters.window.contains(event.timestamp)
-        and all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
+        all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
         and set(filters.tags) <= set(event.tags)
         and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
     )

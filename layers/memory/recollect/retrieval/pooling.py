@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from math import exp, log
+from math import log
 from typing import TYPE_CHECKING
 
+from recollect.core.learned_share import logistic
 from recollect.core.vectors import unit
 from recollect.text.terms import inverse_document_frequency, terms
 
@@ -117,7 +118,7 @@ class SimilarityScale:
         return 1.0 if similarity >= 1 else max(-1.0, self.midpoint + log(share / (1 - share)) / self.slope)
 
     def _share(self, cosine: float) -> float:
-        return 1 / (1 + exp(-(self.slope or 0.0) * (cosine - self.midpoint)))
+        return logistic((self.slope or 0.0) * (cosine - self.midpoint))
 
 
 RELATED = 0.7

@@ -4,10 +4,10 @@ The first stage looks at each record by itself, in one vector; a model that read
 near. Its word is one signal more beside the first stage's, which knows what is recent and what is outdone.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.core.learned_share import logistic
 from recollect.ports import RelevanceModel
 from recollect.retrieval.nomination import rank_order
 from recollect.retrieval.ranking import Ranked
@@ -34,7 +34,7 @@ class SecondStagePolicy:
 
     def relevance(self, logit: float) -> float:
         """In [0, 1]: how much the model finds that the hit is needed."""
-        return 1 / (1 + math.exp(max(-60.0, min(60.0, (self.midpoint - logit) / self.width))))
+        return logistic((logit - self.midpoint) / self.width)
 
 
 class SecondStage:

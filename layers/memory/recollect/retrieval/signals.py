@@ -126,18 +126,21 @@ def best_near(near: Near, values: Sequence[float]) -> list[float]:
 
 
 def lenders(candidates: Sequence[Candidate], near: Near) -> Near:
-    """From whom each candidate may take: from its exchange, but from a record that only asks just another speaker.
-
-    An assistant is a speaker, and each user who has a name.
-    """
+    """From whom each candidate may take: from its exchange, but from a record that only asks just another speaker."""
     asking = numpy.array([c.role == ASKING for c in candidates], dtype=numpy.bool_)
     if not asking.any():
         return near
-    voices = [("bot" if c.role == "bot" else "user", c.speaker) for c in candidates]
+    allowed: Near = near & (~asking | ~of_one_voice(candidates))
+    return allowed
+
+
+def of_one_voice(candidates: Sequence[Candidate]) -> Near:
+    """(candidates, candidates): which are of one speaker. An assistant is one, and each user who has a name."""
+    voices = [(c.role == "bot", c.speaker) for c in candidates]
     numbers = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
     said_by = numpy.array([numbers[voice] for voice in voices], dtype=numpy.int64)
-    allowed: Near = near & (~asking | (said_by[:, None] != said_by))
-    return allowed
+    same: Near = said_by[:, None] == said_by
+    return same
 
 
 def exchange_words(lexical: Sequence[float], lent: Sequence[float]) -> list[float]:

@@ -12,6 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from recollect.retrieval.nomination import ASKING, Candidate, rank_order
+from recollect.retrieval.signals import of_one_voice
 
 AMONG = 60
 """How many of the best are compared; what ranks below them is neither lifted nor lowered."""
@@ -21,6 +22,9 @@ RECENT = timedelta(days=10)
 
 _ENOUGH_TO_COMPARE = 6
 """The fewest candidates worth comparing: all of a few are shown, and a few vectors have no mean worth taking out."""
+
+SIGNALS = ("recent", "outdone", "renewed")
+"""See `timely`."""
 
 Floats = NDArray[numpy.float64]
 
@@ -39,7 +43,7 @@ def timely(
     outdone nor renewed. A record in which a user only asks says nothing new: it has no signal and gives none. Of a few
     candidates none has any.
     """
-    found = {name: [0.0] * len(candidates) for name in ("recent", "outdone", "renewed")}
+    found = {name: [0.0] * len(candidates) for name in SIGNALS}
     best = max(scores, default=0.0)
     if of_now <= 0 or best <= 0:
         return found
@@ -84,8 +88,5 @@ def _likeness(candidates: Sequence[Candidate]) -> Floats:
     rest = matrix.astype(numpy.float64) - matrix.mean(axis=0)
     lengths = numpy.linalg.norm(rest, axis=1)
     rest /= numpy.where(lengths == 0, 1, lengths)[:, None]
-    voices = [(candidate.role == "bot", candidate.speaker) for candidate in candidates]
-    numbers = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
-    said_by = numpy.array([numbers[voice] for voice in voices])
-    alike: Floats = numpy.where(said_by[:, None] == said_by, numpy.clip(rest @ rest.T, 0.0, 1.0), 0.0)
+    alike: Floats = numpy.where(of_one_voice(candidates), numpy.clip(rest @ rest.T, 0.0, 1.0), 0.0)
     return alike

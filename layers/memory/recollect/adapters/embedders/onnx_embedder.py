@@ -30,9 +30,9 @@ from recollect.adapters.embedders.model_folder import (
     pooled_generation,
     read_manifest,
 )
-from recollect.adapters.embedders.onnx_session import acceptable, open_session
+from recollect.adapters.embedders.onnx_session import acceptable, loading, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
-from recollect.core.errors import NotReady, missing_package, require_package
+from recollect.core.errors import require_package
 from recollect.core.learned_share import LearnedShare
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
@@ -110,13 +110,9 @@ class OnnxEmbedder:
 
 
 def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
-    try:
+    with loading(folder, "the embedding model", "the in-process embedder"):
         session = open_session(folder / GRAPH_FILE)
         tokenizer = read_unigram(folder / UNIGRAM_FILE, manifest.max_tokens)
-    except ImportError as error:
-        raise missing_package(error.name, "the in-process embedder") from error
-    except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read
-        raise NotReady(f"the embedding model in {folder} cannot be loaded ({type(error).__name__})") from error
     return _Loaded(tokenizer, session)
 
 

@@ -22,11 +22,12 @@ from recollect.adapters.embedders.model_folder import (
     JUDGE_GRAPH_FILE,
     UNIGRAM_FILE,
 )
-from recollect.adapters.embedders.onnx_session import acceptable, open_session
+from recollect.adapters.embedders.onnx_session import loading, open_session
 from recollect.adapters.embedders.unigram import read_unigram
-from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of
+from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of, splitting
 from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
-from recollect.core.errors import NotReady, missing_package, require_package
+from recollect.core.errors import require_package
+from recollect.core.learned_share import logistic
 from recollect.core.vectors import FloatArray
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ class OnnxPairModel:
         shares = [math.exp(one - most) for one in kinds]
         changed = most + math.log(sum(shares)) - stands
         replaced, ended, part = (one / sum(shares) for one in shares)
-        probability = _sigmoid(self._about.scale * changed + self._about.shift)
-        return PairScores(probability, replaced, ended, part, _sigmoid(retracted))
+        probability = logistic(self._about.scale * changed + self._about.shift)
+        return PairScores(probability, replaced, ended, part, logistic(retracted))
 
     def _loaded(self) -> _Loaded:
         with self._lock:
@@ -126,26 +127,13 @@ class OnnxPairModel:
             return self._model
 
 
-def _sigmoid(logit: float) -> float:
-    return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
-
-
 def _read(folder: Path) -> _About:
     about = read_about(folder, JUDGE_FILE, "judge")
     return _About(str(about["version"]), *numbers_in(about, _NUMBERS, folder, "judge"))
 
 
 def _load(folder: Path) -> _Loaded:
-    try:
+    with loading(folder, "the judge", "the in-process judge"):
         early, late = (open_session(folder / name) for name in (JUDGE_EARLY_GRAPH_FILE, JUDGE_GRAPH_FILE))
         tokenizer = read_unigram(folder / UNIGRAM_FILE, _MOST_READ)
-    except ImportError as error:
-        raise missing_package(error.name, "the in-process judge") from error
-    except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read
-        raise NotReady(f"the judge in {folder} cannot be loaded ({type(error).__name__})") from error
-
-    @lru_cache(_CACHED_TEXTS)
-    def split(text: str) -> tuple[int, ...]:
-        return tuple(tokenizer.pieces(acceptable(text, max(MOST_PIECES))).ids[1:-1])
-
-    return _Loaded(split, early, late)
+    return _Loaded(splitting(tokenizer, max(MOST_PIECES), _CACHED_TEXTS), early, late)

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+from recollect.adapters.embedders.onnx_session import acceptable
+from recollect.adapters.embedders.unigram import Unigram
 from recollect.contradictions.pairs import StatementPair
 
 MOST_PIECES: Final = (64, 48)
@@ -15,6 +18,16 @@ _BEGIN, _END = 0, 2
 
 SplitPieces = Callable[[str], Sequence[int]]
 """The ids of a text's pieces, without marks."""
+
+
+def splitting(tokenizer: Unigram, most_pieces: int, cached_texts: int) -> SplitPieces:
+    """Splits the beginning of a text, enough for so many pieces; the last texts are kept."""
+
+    @lru_cache(cached_texts)
+    def split(text: str) -> tuple[int, ...]:
+        return tuple(tokenizer.pieces(acceptable(text, most_pieces)).ids[1:-1])
+
+    return split
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ would depend on the other texts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -15,10 +14,10 @@ import numpy as np
 
 from recollect.adapters.embedders.about import read_about
 from recollect.adapters.embedders.model_folder import RELEVANCE_FILE, RELEVANCE_GRAPH_FILE, UNIGRAM_FILE
-from recollect.adapters.embedders.onnx_session import acceptable, open_session
+from recollect.adapters.embedders.onnx_session import loading, open_session
 from recollect.adapters.embedders.unigram import read_unigram
-from recollect.adapters.judges.pair_pieces import SplitPieces, joined
-from recollect.core.errors import NotReady, missing_package, require_package
+from recollect.adapters.judges.pair_pieces import SplitPieces, joined, splitting
+from recollect.core.errors import require_package
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -80,16 +79,7 @@ def _logit(session: "InferenceSession", asked: Sequence[int], text: Sequence[int
 
 
 def _load(folder: Path) -> _Loaded:
-    try:
+    with loading(folder, "the second stage", "the in-process second stage"):
         session = open_session(folder / RELEVANCE_GRAPH_FILE)
         tokenizer = read_unigram(folder / UNIGRAM_FILE, _MOST_READ)
-    except ImportError as error:
-        raise missing_package(error.name, "the in-process second stage") from error
-    except Exception as error:  # onnxruntime raises bare Exceptions of its own for a file that it cannot read
-        raise NotReady(f"the second stage in {folder} cannot be loaded ({type(error).__name__})") from error
-
-    @lru_cache(_CACHED_TEXTS)
-    def split(text: str) -> tuple[int, ...]:
-        return tuple(tokenizer.pieces(acceptable(text, _MOST_READ)).ids[1:-1])
-
-    return _Loaded(split, session)
+    return _Loaded(splitting(tokenizer, _MOST_READ, _CACHED_TEXTS), session)

@@ -1,0 +1,35 @@
+"""Logistic curves: how they are fitted, and stored in the package beside the default embedder's other figures."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy
+from numpy.typing import NDArray
+
+from infra.tools.judge.__main__ import ROOT
+
+Floats = NDArray[numpy.float64]
+EMBEDDERS = ROOT / "layers/memory/recollect/adapters/embedders"
+_ROUNDS = 30
+
+
+def logistic_regression(features: Floats, targets: Floats, decay: Floats) -> Floats:
+    """The weights, by Newton's method; `decay` is each weight's, which keeps it small."""
+    found = numpy.zeros(features.shape[1])
+    for _ in range(_ROUNDS):
+        shares = 1 / (1 + numpy.exp(-(features @ found)))
+        slope = features.T @ (targets - shares) / len(targets) - decay * found
+        bend = (features * (shares * (1 - shares))[:, None]).T @ features / len(targets) + numpy.diag(decay)
+        found = found + numpy.linalg.solve(bend, slope)
+    return found
+
+
+def store(file: str, generation: str, weights: Floats, bias: float) -> None:
+    """Stores a curve for the model of an embedder's generation, where `learned_share` reads it."""
+    path = EMBEDDERS / file
+    packed = base64.b64encode(weights.astype("<f4").tobytes()).decode("ascii")
+    stored = json.loads(path.read_text("ascii"))
+    stored[generation.split(".")[0]] = {"weights": packed, "bias": round(bias, 4)}
+    path.write_text(json.dumps(stored) + "\n", "ascii")
