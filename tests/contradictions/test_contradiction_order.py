@@ -223,6 +223,20 @@ def test_projected_in_any_groups_twice_and_late(data: st.DataObject, tell: Tell,
 
 
 @pytest.mark.spec("P-24", "P-25")
+@pytest.mark.parametrize("first", [(1,), (2,), (1, 2), (2, 1)])
+def test_what_took_up_a_later_one_keeps_its_words(first: Sequence[int], tell: Tell, expected: Expected) -> None:
+    """The oldest comes last, and the newest is projected before it."""
+    name = "a part of what was replaced"
+    told = tell(name)
+    told.arrive(1, 2)
+    told.project(first)
+    told.arrive(0)
+    told.project((2,))
+    told.drain()
+    assert told.outcome() == expected(name)
+
+
+@pytest.mark.spec("P-24", "P-25")
 @pytest.mark.parametrize("name", STORIES)
 def test_projected_again_all_of_it_changes_nothing(name: str, tell: Tell) -> None:
     told = tell(name)

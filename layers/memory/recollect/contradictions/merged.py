@@ -40,11 +40,17 @@ class MergeParts:
         self._items = items
         self._decided = decided
         self._gate = SuppressionList(items)
+        self._read = ReadMemories(items)
 
     def merge(self, by: Deciding, merger: Merger, part: Verdict) -> list[StoredMemory]:
-        """Both memories as they are then. Raises VersionMismatch where one was changed meanwhile."""
+        """Both memories as they are then. Raises VersionMismatch where one was changed meanwhile.
+
+        What it took up from a record that is newer than `older` stays, so that the order of mergers does not count.
+        """
         older, newer = merger.older.memory, merger.newer.memory
-        content, importance = part.relation.merged or newer.content, max(older.importance, newer.importance)
+        told = newer.content if self._took_up_a_later_one(by.scope, newer, older) else part.relation.merged
+        content = told or newer.content
+        importance = max(older.importance, newer.importance)
         return self.into(by, merger, replace(newer, content=content, importance=importance))
 
     def into(self, by: Deciding, merger: Merger, merged: Memory) -> list[StoredMemory]:
@@ -64,6 +70,13 @@ class MergeParts:
         written = self._items.write(scope.user, writes, by.now)
         pairs = zip((after, merged), (written[0], written[2]), strict=True)
         return [StoredMemory(memory, item) for memory, item in pairs if item is not None]
+
+    def _took_up_a_later_one(self, scope: Scope, newer: Memory, older: Memory) -> bool:
+        if newer.origin is not Origin.MERGED:
+            return False
+        taken = [one for one in newer.source_event_ids if one not in (newer.id, older.id)]
+        memories = self._read.read(scope, taken).values() if taken else ()
+        return any((one.timestamp, one.id) > (older.timestamp, older.id) for one in memories)
 
     def _holds_rejected(self, scope: Scope, *memories: Memory) -> bool:
         rejections = self._gate.load(scope)
