@@ -16,6 +16,8 @@ from recollect.core.errors import Unavailable
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.entrypoints import worker
+from recollect.entrypoints.cli.console import counting_progress
+from recollect.entrypoints.cli.import_file import index_all
 from recollect.entrypoints.worker import (
     Projector,
     ProjectorPolicy,
@@ -190,6 +192,14 @@ def test_a_drain_projects_what_its_last_page_marked_again(app: App) -> None:
     app.parts.__dict__["projections"] = marking = MarkingAgain(app.parts.projections)
     assert not drain(app, lambda count: None).failures
     assert (marking.marked, count_pending(app)) == (1, 0)
+
+
+def test_a_bar_shows_no_more_done_than_there_was_to_do(app: App) -> None:
+    say(app, "one", "two")
+    app.parts.__dict__["projections"] = MarkingAgain(app.parts.projections)
+    bar = counting_progress()
+    assert index_all(app, bar).projected == 3
+    assert [(task.completed, task.total) for task in bar.tasks] == [(3, 3)]
 
 
 def test_a_drain_waits_out_a_short_absence(app: App) -> None:

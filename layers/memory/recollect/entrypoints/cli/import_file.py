@@ -298,9 +298,16 @@ def _tell(report: ImportReport, undated: int) -> None:
 
 
 def index_all(app: App, bar: Progress, clock: Callable[[], datetime] = utc_now) -> Drained:
-    """Projects whatever waits, beside a bar."""
-    task = bar.add_task("indexing", total=count_pending(app))
-    return drain(app, lambda count: bar.advance(task, count), clock)
+    """Projects whatever waits, beside a bar; its total grows with what is marked again meanwhile."""
+    waiting, done = count_pending(app), 0
+    task = bar.add_task("indexing", total=waiting)
+
+    def progress(count: int) -> None:
+        nonlocal done
+        done += count
+        bar.update(task, completed=done, total=max(waiting, done))
+
+    return drain(app, progress, clock)
 
 
 def say_what_failed(drained: Drained) -> None:
