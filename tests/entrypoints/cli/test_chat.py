@@ -54,6 +54,13 @@ def test_it_remembers_and_quotes_without_a_model(home: Home, app: App) -> None:
     assert "never said" not in str(said(app))
 
 
+@pytest.mark.parametrize("word", ["exit", "quit", "/exit", "/quit", " Exit "])
+def test_a_word_alone_ends_it_and_is_not_remembered(home: Home, app: App, word: str) -> None:
+    told = chat(f"I quit smoking\n{word}\nnever said\n")
+    assert told.exit_code == 0, told.stderr
+    assert [content for role, content in said(app) if role == "user"] == ["I quit smoking"]
+
+
 @pytest.mark.spec("K-61", "K-62")
 def test_a_conversation_goes_on_where_it_is_named(home: Home, app: App) -> None:
     chat("one\n", "--conversation", "mine")

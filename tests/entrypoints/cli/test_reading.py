@@ -118,6 +118,20 @@ def test_context_as_json(memory: Run) -> None:
     assert all(item["shown_in"] for item in answer["items"])
 
 
+@pytest.mark.parametrize(
+    ("form", "system", "content"), [("openai", type(None), str), ("anthropic", str, str), ("converse", list, list)]
+)
+def test_context_in_the_form_that_an_interface_takes(memory: Run, form: str, system: type, content: type) -> None:
+    asked = ("context", "Where do I live?", "--user", "ana", "--format", form, "--explain")
+    given = json.loads(memory(*asked).stdout)
+    assert set(given) <= {"system", "messages"}
+    assert type(given.get("system")) is system
+    assert {type(message["content"]) for message in given["messages"]} == {content}
+    whole = json.loads(memory(*asked, "--json").stdout)
+    assert (whole["prompt"] != "", type(whole.get("system"))) == (True, system)
+    assert type(whole["messages"][-1]["content"]) is content
+
+
 def test_context_within_a_budget(memory: Run) -> None:
     answer = json.loads(memory("context", "Where?", "--user", "ana", "--token-budget", "40", "--json").stdout)
     assert answer["tokens"] <= 40

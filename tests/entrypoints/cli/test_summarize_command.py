@@ -36,9 +36,9 @@ def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:
     say(app, "I plan to meditate every day.")
     run("summarize", "--user", "ana", "--force")
     shown = run("goals", "--user", "ana")
-    assert shown.stdout == "active  Meditate every day, every day\n"
     assert "1 goals" in shown.stderr
     (goal,) = json.loads(run("goals", "--user", "ana", "--json").stdout)["goals"]
+    assert shown.stdout == f"{goal['id']}  active  Meditate every day, every day\n"
     assert (goal["goal"], goal["version"]) == ("Meditate every day", 1)
     assert run("goals", "--user", "ana", "--persona", "coach").stdout == ""
 

@@ -34,7 +34,8 @@ from recollect.entrypoints.tools.registry import TurnTools
 from recollect.retrieval.filters import SearchFilters
 
 LINE_BYTES = 64 * 1024
-HELP = "/why shows what the last answer was made from, /quit (or Ctrl-D) ends."
+HELP = "/why shows what the last answer was made from, /quit (or exit, or Ctrl-D) ends."
+_ENDS = frozenset({"exit", "quit", "/exit", "/quit"})
 _SECONDS_BESIDE_THE_MODEL = 10.0
 
 WebSearchWish = Literal["auto", "always", "never"]
@@ -99,9 +100,9 @@ def chat(
 
 
 def talk(session: Chat, lines: Iterable[str], clock: Clock = utc_now) -> None:
-    """Answers line after line until they end, or one says /quit. One that fails costs no other."""
+    """Answers line after line until they end, or one says nothing but exit or quit. One that fails costs no other."""
     for line in (line.strip() for line in lines):
-        if line == "/quit":
+        if line.casefold() in _ENDS:
             return
         if line.startswith("/"):
             _command(session, line)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, ShownItem
+from recollect.context.formats import MessageFormat, formatted
 from recollect.context.relevance import MEMORY_TOKENS, MOST_MEMORY_TOKENS
 from recollect.context.rendering import Fence
 from recollect.context.sources import ContextQuestion
@@ -54,6 +55,10 @@ def context(
         int, typer.Option(min=0, max=MOST_MEMORY_TOKENS, help="Most tokens of the messages' memories.")
     ] = MEMORY_TOKENS,
     messages: Annotated[bool, typer.Option("--messages", help="Shows the messages instead of the prompt.")] = False,
+    format_: Annotated[
+        MessageFormat | None,
+        typer.Option("--format", help="The messages as JSON for this interface; with --json the receipt too."),
+    ] = None,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,17 +71,24 @@ def context(
     )
     answer = ask(app, scope, asked, token_budget, memory_tokens)
     if as_json:
-        write_json(context_shape(answer, explain))
-    elif messages:
+        write_json(context_shape(answer, explain, format_ or MessageFormat.OPENAI))
+    elif format_ is not None:
+        write_json(messages_json(answer, format_))
+    else:
+        _write_text(answer, messages, explain)
+    warn_of_missing(answer.missing)
+    recalled = answer.gathered.recalled
+    warn_of_pending(recalled.pending, cut=recalled.tail_cut)
+
+
+def _write_text(answer: ContextAnswer, messages: bool, explain: bool) -> None:
+    if messages:
         write_messages(answer)
     else:
         write_line(answer.prompt.text)
         show_background(answer)
-    if explain and not as_json:
+    if explain:
         show_receipt(answer)
-    warn_of_missing(answer.missing)
-    recalled = answer.gathered.recalled
-    warn_of_pending(recalled.pending, cut=recalled.tail_cut)
 
 
 def ask(
@@ -92,11 +104,11 @@ def ask(
     return app.context.model_call.build(scope, request, app.rules.resolved(scope.tenant))
 
 
-def context_shape(answer: ContextAnswer, explain: bool) -> dict[str, Any]:
+def context_shape(answer: ContextAnswer, explain: bool, form: MessageFormat = MessageFormat.OPENAI) -> dict[str, Any]:
     """The prompt, the messages and their receipt."""
     return {
         "prompt": answer.prompt.text,
-        "messages": [{"role": m.role.value, "content": m.content} for m in answer.messages.messages],
+        **messages_json(answer, form),
         "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
         "nothing_relevant": answer.nothing_relevant,
         "summary": context_summary_json(answer.summary) if answer.summary else None,
@@ -107,6 +119,13 @@ def context_shape(answer: ContextAnswer, explain: bool) -> dict[str, Any]:
         "pending": answer.gathered.recalled.pending,
         "tokens": answer.tokens,
     }
+
+
+def messages_json(answer: ContextAnswer, form: MessageFormat) -> dict[str, Any]:
+    """The messages in that form, and `system` where the system prompt stands beside them."""
+    given = formatted(answer.messages.messages, form)
+    messages = [{"role": one.role.value, "content": one.content} for one in given.messages]
+    return {"messages": messages} if given.system is None else {"system": given.system, "messages": messages}
 
 
 def show_prompt(answer: ContextAnswer) -> None:
@@ -196,7 +215,7 @@ def _show(summary: Summary | None, as_json: bool) -> None:
 
 
 def goals(app: App, scope: PersonaScope, as_json: AsJson = False) -> None:
-    """Prints the goals of a user; without --persona those of every persona."""
+    """Prints the goals of a user with their ids; without --persona those of every persona."""
     found = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
     write_list("goals", found, as_json, goal_json, _line)
 
@@ -205,4 +224,4 @@ def _line(goal: Goal) -> str:
     kept = sum(1 for one in goal.history if one.status is CheckInStatus.COMPLETED)
     often = f", {goal.check_in_frequency}" if goal.check_in_frequency else ""
     checked = f", {kept} of {len(goal.history)} kept" if goal.history else ""
-    return " ".join(f"{goal.status.value}  {goal.goal}{often}{checked}".split("\n"))
+    return " ".join(f"{goal.id}  {goal.status.value}  {goal.goal}{often}{checked}".split("\n"))

@@ -49,6 +49,7 @@ class Commands(TyperGroup):
 app = CommandGroup(
     cls=Commands,
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     add_completion=False,
 )
