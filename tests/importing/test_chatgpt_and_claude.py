@@ -8,6 +8,7 @@ import pytest
 
 from importing.examples import chatgpt_conversation, chatgpt_message, entries_of, faults_in, left_out_in, turns_in
 from recollect.core.event import Role
+from recollect.importing.turns import BadEntry, PlacedDraft, drafts_of
 
 
 @pytest.fixture
@@ -127,6 +128,47 @@ def test_claudes_messages(file: Path) -> None:
     assert [turn.source_id for turn in turns] == ["m-1", "m-2"]
     assert turns[0].timestamp == datetime(2024, 3, 1, 10, 0, 5, 123456, tzinfo=UTC)
     assert left_out_in(entries) == ["entry 1, message 3"]
+
+
+def attached(*attachments: object, text: str = "Read this") -> dict[str, object]:
+    message = {"uuid": "m-1", "sender": "human", "text": text, "attachments": list(attachments)}
+    return {"uuid": "c-1", "created_at": "2024-03-01T10:00:00Z", "chat_messages": [message]}
+
+
+NOTES = {"file_name": "notes.txt", "file_type": "text/plain", "extracted_content": "Flour, water"}
+
+
+@pytest.mark.parametrize(
+    ("talk", "content"),
+    [
+        (attached(NOTES), "Read this\n\n[attachment notes.txt]\nFlour, water"),
+        (
+            attached(NOTES, {"extracted_content": "Salt"}, text=""),
+            "[attachment notes.txt]\nFlour, water\n\n[attachment]\nSalt",
+        ),
+        (attached({"file_name": "scan.pdf", "extracted_content": ""}, {"file_name": "a.png"}, None), "Read this"),
+        (attached({**NOTES, "file_name": "a\nb"}), "Read this\n\n[attachment a b]\nFlour, water"),
+    ],
+)
+def test_the_text_of_claudes_attachments_is_part_of_the_message(
+    file: Path, talk: dict[str, object], content: str
+) -> None:
+    (turn,) = turns_in(entries_of(file, json.dumps([talk])))
+    assert (turn.content, turn.source_id) == (content, "m-1")
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "🙂"])
+def test_an_attachment_is_cut_where_a_message_holds_no_more(file: Path, letter: str) -> None:
+    talk = attached({**NOTES, "extracted_content": letter * 70_000}, {"extracted_content": "Salt"})
+    (draft,) = drafts_of(entries_of(file, json.dumps([talk])))
+    assert isinstance(draft, PlacedDraft)
+    assert draft.draft.content.startswith(f"Read this\n\n[attachment notes.txt]\n{letter}")
+    assert draft.draft.content.endswith(f"{letter}\n[attachment cut]")
+
+
+def test_words_that_are_too_long_are_reported_with_an_attachment_too(file: Path) -> None:
+    (entry,) = drafts_of(entries_of(file, json.dumps([attached(NOTES, text="x" * 70_000)])))
+    assert isinstance(entry, BadEntry)
 
 
 def test_one_conversation_a_line_is_read_too(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from recollect.core.errors import InvalidInput
 from recollect.core.event import Role
 from recollect.importing.turns import (
+    LONGEST_CONTENT_BYTES,
     BadEntry,
     Entries,
     Entry,
@@ -31,6 +32,7 @@ from recollect.importing.turns import (
 
 _SPOKEN = ("text", "multimodal_text")
 _EVERYBODY = (None, "all")
+_CUT = "\n[attachment cut]"
 
 _Node = Mapping[str, Any]
 
@@ -123,7 +125,8 @@ def _claude_identity(record: Record, position: int) -> str:
 
 def _claude_turn(message: Record, record: Record, place: Place, number: int, conversation_id: str) -> Entry:
     role = role_of_name(str(message["sender"]))
-    text = _claude_words(message)
+    words = _claude_words(message)
+    text = _with_attachments(words, message)
     if role is None or not text.strip():
         return LeftOut(place)
     return Turn(
@@ -132,8 +135,32 @@ def _claude_turn(message: Record, record: Record, place: Place, number: int, con
         role=role,
         content=text,
         timestamp=time_of(message.get("created_at") or record.get("created_at")),
-        source_id=str(message.get("uuid") or stable_id(conversation_id, number, role, text)),
+        source_id=str(message.get("uuid") or stable_id(conversation_id, number, role, words)),
     )
+
+
+def _with_attachments(words: str, message: Record) -> str:
+    """The words, then the text of each attachment under its name; cut where a message holds no more."""
+    attached = list(_attachments(message))
+    if not attached or len(_bytes(words)) > LONGEST_CONTENT_BYTES:
+        return words
+    text = "\n\n".join([words, *attached] if words.strip() else attached)
+    if len(_bytes(text)) <= LONGEST_CONTENT_BYTES:
+        return text
+    return _bytes(text)[: LONGEST_CONTENT_BYTES - len(_CUT)].decode("utf-8", "ignore") + _CUT
+
+
+def _attachments(message: Record) -> Iterator[str]:
+    given = message.get("attachments")
+    for one in given if isinstance(given, list) else ():
+        text = one.get("extracted_content") if isinstance(one, dict) else None
+        if isinstance(text, str) and text.strip():
+            name = " ".join(str(one.get("file_name") or "").split())
+            yield f"[{f'attachment {name}'.strip()}]\n{text}"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _claude_words(message: Record) -> str:

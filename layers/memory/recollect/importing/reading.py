@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from recollect.core.errors import InvalidInput
 from recollect.importing import chats
+from recollect.importing.packed import damage_told, is_zip, unpacked_files
 from recollect.importing.turns import BadEntry, Entries, Place, Record, turn_of_record
 
 _LINES_CHECKED = 20
@@ -55,24 +56,30 @@ class ExportFile:
 def read_entries(file: ExportFile) -> Entries:
     """All entries in the order of the file.
 
-    JSON Lines and text are streamed; one JSON document is read whole. Raises InvalidInput where the file does not exist
-    or has none of the formats.
+    JSON Lines and text are streamed; one JSON document is read whole. Of a zip its conversations are read. Raises
+    InvalidInput where the file does not exist or has none of the formats.
     """
     try:
         with file.path.open("rb") as stream:
-            container = container_of(stream, file.format)
-            stream.seek(0)
-            yield from _entries(file, container, stream)
+            yield from _packed(file, stream) if is_zip(stream) else _plain(file, stream, file.path.stat().st_size)
     except OSError as error:
         raise InvalidInput(f"{file.path} cannot be read: {error.strerror}") from error
 
 
-def _entries(file: ExportFile, container: Container, stream: IO[bytes]) -> Entries:
+def _packed(file: ExportFile, stream: IO[bytes]) -> Entries:
+    with damage_told():
+        for one in unpacked_files(stream):
+            yield from one.share.placed(_plain(file, one.stream, one.size_bytes))
+
+
+def _plain(file: ExportFile, stream: IO[bytes], size_bytes: int) -> Entries:
+    container = container_of(stream, file.format)
+    stream.seek(0)
     if container is Container.TEXT:
         return _chat(file, stream)
     if container is Container.JSON_LINES:
         return _lines(file, stream)
-    return _document(file, _loaded(stream), file.path.stat().st_size)
+    return _document(file, _loaded(stream), size_bytes)
 
 
 def _chat(file: ExportFile, stream: IO[bytes]) -> Entries:

@@ -232,8 +232,8 @@ def import_file(
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="The conversation of turns that name none.")] = None,
 ) -> None:
-    """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export, a list of messages, or what
-    `recollect export` wrote, which stays as it was.
+    """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export (its zip too), a list of messages,
+    or what `recollect export` wrote, which stays as it was.
 
     Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
     """
