@@ -230,6 +230,8 @@ def test_a_broken_line_is_distinguished_from_a_whole_one(memory: Memory) -> None
         ("persona_id", ".."),
         ("metadata", {"a": "x" * 17_000}),
         ("metadata", {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {}}}}}}}}}),
+        ("metadata", {"a": 10**400}),
+        ("importance", 10**400),
         ("version", 0),
         ("superseded_by", "x"),
         ("embedding", b"\x00"),

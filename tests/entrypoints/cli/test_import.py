@@ -104,6 +104,8 @@ def test_a_time_for_undated_turns(run: Run, app: App, file: Path) -> None:
     ("name", "content"),
     [
         ("talk.json", json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])),
+        ("table.csv", "role,text\nuser,hi\nassistant,hello\n"),
+        ("mem0.json", json.dumps([{"id": "1", "memory": "hi"}, {"id": "2", "memory": "hello"}])),
         ("_chat.txt", "13/03/2023, 21:45 - Ana: hi\n13/03/2023, 21:46 - Bo: hello\n"),
     ],
 )

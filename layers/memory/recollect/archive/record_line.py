@@ -250,7 +250,9 @@ def _is_share(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)  # which may be too large for a float
 
 
 def _is_count(value: Any) -> bool:
@@ -265,7 +267,8 @@ def _is_list(check: Check, most: int) -> Check:
     return lambda value: isinstance(value, tuple) and len(value) <= most and all(check(part) for part in value)
 
 
-def _is_metadata(value: Any) -> bool:
+def is_metadata(value: Any) -> bool:
+    """Whether an event may have this metadata (api.md, *Ingest*)."""
     if not isinstance(value, Mapping) or not _is_json(dict(value), METADATA_DEPTH):
         return False
     return _bytes(json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))) <= METADATA_BYTES
@@ -302,7 +305,7 @@ _COMMON: Mapping[str, Check] = {
     "recorded_at": _is_moment,
     "key": _optional(_is_id),
     "expires_at": _optional(_is_moment),
-    "metadata": _is_metadata,
+    "metadata": is_metadata,
     "superseded_by": _optional(_is_own_id),
     "version": lambda value: _is_count(value) and value > 0,
 }

@@ -1,7 +1,7 @@
 """An export file as a stream of entries; its format is detected from its beginning."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import IO, Any
 
 from recollect.core.errors import InvalidInput
-from recollect.importing import chats
+from recollect.importing import chats, tables
+from recollect.importing.mem0 import are_memories, turns_of_memories
 from recollect.importing.packed import damage_told, is_zip, unpacked_files
 from recollect.importing.turns import BadEntry, Entries, Place, Record, turn_of_record
 
 _LINES_CHECKED = 20
 _HEAD_BYTES = 64 * 1024
-_FORMATS = "turns, messages, chatgpt, claude, whatsapp"
+_FORMATS = "turns, messages, chatgpt, claude, whatsapp, mem0, csv"
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class ExportFormat(StrEnum):
-    """The values of `--format`. `turns`: JSON Lines; the others as their makers write them."""
+    """The values of `--format`. `turns`: JSON Lines; `csv`: a header, rows; the others as their makers write them."""
 
     AUTO = "auto"
     TURNS = "turns"
@@ -29,6 +30,8 @@ class ExportFormat(StrEnum):
     CHATGPT = "chatgpt"
     CLAUDE = "claude"
     WHATSAPP = "whatsapp"
+    MEM0 = "mem0"
+    CSV = "csv"
 
 
 class Container(StrEnum):
@@ -37,6 +40,15 @@ class Container(StrEnum):
     JSON_LINES = "json lines"
     JSON_DOCUMENT = "json document"
     TEXT = "text"
+    TABLE = "table"
+
+
+_CONTAINERS = {
+    ExportFormat.TURNS: Container.JSON_LINES,
+    ExportFormat.WHATSAPP: Container.TEXT,
+    ExportFormat.MEM0: Container.JSON_DOCUMENT,
+    ExportFormat.CSV: Container.TABLE,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +89,8 @@ def _plain(file: ExportFile, stream: IO[bytes], size_bytes: int) -> Entries:
     stream.seek(0)
     if container is Container.TEXT:
         return _chat(file, stream)
+    if container is Container.TABLE:
+        return _table(file, stream)
     if container is Container.JSON_LINES:
         return _lines(file, stream)
     return _document(file, _loaded(stream), size_bytes)
@@ -91,6 +105,24 @@ def _chat(file: ExportFile, stream: IO[bytes]) -> Entries:
     stream.seek(0)
     conversation_id = file.conversation_id or chats.conversation_of(first)
     return chats.turns_of_chat(_text_lines(stream), order, conversation_id)
+
+
+def _table(file: ExportFile, stream: IO[bytes]) -> Entries:
+    delimiter = _delimiter(_head(stream))
+    if delimiter is None:
+        raise InvalidInput("the first line of the file names no column text or content")
+    stream.seek(0)
+    return tables.turns_of_table(numbered_lines(stream), delimiter, file.fallback_conversation)
+
+
+def _delimiter(head: bytes) -> str | None:
+    first = next(iter(head.decode("utf-8", "replace").splitlines()), "")
+    return tables.delimiter_of(first)
+
+
+def _head(stream: IO[bytes]) -> bytes:
+    """The beginning of the file, without a mark and blank lines before it."""
+    return stream.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
 
 
 def _text_lines(stream: IO[bytes]) -> Iterator[tuple[Place, str]]:
@@ -108,8 +140,20 @@ def _lines(file: ExportFile, stream: IO[bytes]) -> Entries:
 
 def _document(file: ExportFile, document: object, size_bytes: int) -> Entries:
     records = document if isinstance(document, list) else [document]
-    for number, record in enumerate(records, start=1):
-        place = Place(f"entry {number}", size_bytes * number // len(records))
+    placed = [(Place(f"entry {n}", size_bytes * n // len(records)), one) for n, one in enumerate(records, start=1)]
+    if _is_mem0(file, document):
+        return turns_of_memories(placed, file.fallback_conversation)
+    return _records(file, placed)
+
+
+def _is_mem0(file: ExportFile, listed: object) -> bool:
+    if not isinstance(listed, list) or file.format not in (ExportFormat.AUTO, ExportFormat.MEM0):
+        return False
+    return file.format is ExportFormat.MEM0 or are_memories(listed)
+
+
+def _records(file: ExportFile, placed: Iterable[tuple[Place, object]]) -> Entries:
+    for number, (place, record) in enumerate(placed, start=1):
         if isinstance(record, dict):
             yield from _of_record(file, record, place, number, file.fallback_conversation)
         else:
@@ -133,6 +177,8 @@ def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_
         yield from chats.turns_of_claude(record, place, number)
     elif isinstance(record.get("conversations"), list):
         yield from _conversations(file, record, place, own_conversation)
+    elif _is_mem0(file, record.get("results")):
+        yield from turns_of_memories(_within(record, "results", place, "memory"), file.fallback_conversation)
     elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE):
         yield BadEntry(place, f"is no conversation of an export of {file.format}")
     elif isinstance(record.get("messages"), list):
@@ -142,9 +188,7 @@ def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_
 
 
 def _conversations(file: ExportFile, record: Record, place: Place, own_conversation: str) -> Entries:
-    conversations: Any = record["conversations"]
-    for number, conversation in enumerate(conversations, start=1):
-        where = Place(f"{place.label}, conversation {number}", place.offset_bytes)
+    for number, (where, conversation) in enumerate(_within(record, "conversations", place, "conversation"), start=1):
         if isinstance(conversation, dict):
             yield from _of_record(file, conversation, where, number, f"{own_conversation}-{number}")
         else:
@@ -152,24 +196,30 @@ def _conversations(file: ExportFile, record: Record, place: Place, own_conversat
 
 
 def _messages(record: Record, place: Place, own_conversation: str) -> Entries:
-    messages: Any = record["messages"]
     given = record.get("conversation_id") or record.get("id")
     conversation_id = given if isinstance(given, str) else own_conversation
-    for number, message in enumerate(messages, start=1):
-        where = Place(f"{place.label}, message {number}", place.offset_bytes)
+    for number, (where, message) in enumerate(_within(record, "messages", place, "message"), start=1):
         if isinstance(message, dict):
             yield turn_of_record(message, where, number, conversation_id)
         else:
             yield BadEntry(where, "is no JSON object")
 
 
+def _within(record: Record, name: str, place: Place, what: str) -> list[tuple[Place, object]]:
+    """The parts of a list in the record, each with its place."""
+    parts: Any = record[name]
+    return [(Place(f"{place.label}, {what} {n}", place.offset_bytes), one) for n, one in enumerate(parts, start=1)]
+
+
 def container_of(stream: IO[bytes], wanted: ExportFormat) -> Container:
     """The syntax of the first lines. Raises InvalidInput where none is recognised."""
-    if wanted in (ExportFormat.TURNS, ExportFormat.WHATSAPP):
-        return Container.JSON_LINES if wanted is ExportFormat.TURNS else Container.TEXT
-    head = stream.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
+    if wanted in _CONTAINERS:
+        return _CONTAINERS[wanted]
+    head = _head(stream)
     if not head:
         raise InvalidInput("the file is empty")
+    if _delimiter(head) is not None:
+        return Container.TABLE
     if any(chats.is_message_line(line) for line in head.decode("utf-8", "replace").splitlines()[:_LINES_CHECKED]):
         return Container.TEXT
     if head.startswith(b"["):

@@ -4,12 +4,13 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from recollect.archive.record_line import METADATA_BYTES, METADATA_DEPTH, is_metadata
 from recollect.core.errors import InvalidInput
-from recollect.core.event import Role
+from recollect.core.event import Json, Role, no_metadata
 from recollect.core.time import parse_instant
 from recollect.timeline.record import EventDraft
 
@@ -19,6 +20,7 @@ WITHOUT_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 LONGEST_CONTENT_BYTES = 64 * 1024
 LONGEST_ID = 128
 LONGEST_SOURCE_ID = 1024
+_METADATA_FAULT = f"the metadata is larger than {METADATA_BYTES // 1024} KiB, or deeper than {METADATA_DEPTH} levels"
 
 _ASSISTANTS = frozenset({
     "ai", "ai assistant", "assistant", "bot", "chatbot", "chatgpt", "claude", "copilot", "gemini", "gpt", "gpt-4",
@@ -51,6 +53,7 @@ class Turn:
     content: str
     timestamp: datetime | None
     source_id: str
+    metadata: Mapping[str, Json] = field(default_factory=no_metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,8 @@ def drafts_of(entries: Iterable[Entry]) -> Iterator[Draftable]:
 
 
 def _draft(turn: Turn) -> PlacedDraft | BadEntry:
-    fault = _fault(turn)
+    metadata = {**turn.metadata, "source_id": turn.source_id}
+    fault = _fault(turn) or (None if is_metadata(metadata) else _METADATA_FAULT)
     if fault:
         return BadEntry(turn.place, fault)
     draft = EventDraft(
@@ -142,7 +146,7 @@ def _draft(turn: Turn) -> PlacedDraft | BadEntry:
         role=turn.role,
         speaker=turn.speaker,
         timestamp=turn.timestamp,
-        metadata={"source_id": turn.source_id},
+        metadata=metadata,
     )
     return PlacedDraft(turn.place, turn.conversation_id, draft)
 
@@ -180,10 +184,14 @@ def _is_unicode(text: str) -> bool:
 Record = Mapping[str, object]
 
 _TEXT = ("text", "content", "message", "body")
+_ROLE = "role"
 _SPEAKER = ("speaker", "name", "author", "sender", "from")
 _TIME = ("session_time", "timestamp", "created_at", "createdAt", "create_time", "time", "date", "datetime")
 _CONVERSATION = ("conversation", "conversation_id", "conversationId", "thread_id", "session_id", "chat_id")
 _ID = ("turn_id", "source_id", "message_id", "id", "uuid")
+TEXT_FIELDS = frozenset(_TEXT)
+FIELDS = (*_TEXT, *_SPEAKER, *_TIME, *_CONVERSATION, *_ID, _ROLE)
+"""What a record's fields are called."""
 
 
 class _Unreadable(Exception):
@@ -247,7 +255,7 @@ def time_of(value: object) -> datetime | None:
 
 
 def _role(record: Record) -> Role | None:
-    given = record.get("role")
+    given = record.get(_ROLE)
     if given is None:
         speaker = _first(record, _SPEAKER)
         return role_of_speaker(speaker if isinstance(speaker, str) else None)

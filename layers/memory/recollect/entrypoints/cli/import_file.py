@@ -222,7 +222,7 @@ def _name_of(conversation_id: str, drafts: Sequence[PlacedDraft]) -> str:
 
 
 def import_file(
-    file: Annotated[Path, typer.Argument(help="JSON Lines of turns, or an export.")],
+    file: Annotated[Path, typer.Argument(help="Turns, or an export.")],
     scope: Scope,
     format_: Annotated[
         ExportFormat, typer.Option("--format", help="What the file is; auto looks.")
@@ -232,8 +232,8 @@ def import_file(
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="The conversation of turns that name none.")] = None,
 ) -> None:
-    """Imports FILE: turns as JSON Lines, ChatGPT's, Claude's or WhatsApp's export (its zip too), a list of messages,
-    or what `recollect export` wrote, which stays as it was.
+    """Imports FILE: turns as JSON Lines or CSV, ChatGPT's, Claude's or WhatsApp's export (its zip too), mem0's
+    memories, a list of messages, or what `recollect export` wrote, which stays as it was.
 
     Run it again at any time: what is stored already is a duplicate, and an import that was killed goes on.
     """
