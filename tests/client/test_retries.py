@@ -19,6 +19,7 @@ from recollect.client import (
     RetryPolicy,
     Throttled,
     Unavailable,
+    Unprocessable,
     UpstreamFailed,
     VersionMismatch,
 )
@@ -156,6 +157,23 @@ def test_the_gateways_own_body_is_understood() -> None:
     server = Server(httpx.Response(401, json={"message": "Unauthorized"}))
     with pytest.raises(RecollectApiError, match="401: Unauthorized"):
         server.client().search("ana", "x")
+
+
+@pytest.mark.parametrize(
+    ("faults", "text"),
+    [
+        ([{"loc": ["body", "content"], "message": "is required"}], "422: wrong (body.content: is required)"),
+        ([{"loc": [], "message": "a"}, {"loc": ["query", 0], "message": "b"}], "422: wrong (a; query.0: b)"),
+        ([{"loc": ["x"], "message": "a"}] * 7, f"422: wrong ({'; '.join(['x: a'] * 5)}; 2 more)"),
+        ([], "422: wrong"),
+        (["?"], "422: wrong"),
+        ("?", "422: wrong"),
+    ],
+)
+def test_an_error_names_what_is_wrong_with_the_input(faults: object, text: str) -> None:
+    with pytest.raises(Unprocessable) as caught:
+        Server(httpx.Response(422, json={"detail": "wrong", "errors": faults})).client().search("ana", "x")
+    assert str(caught.value) == text
 
 
 def test_a_redirect_does_not_carry_the_key_away() -> None:

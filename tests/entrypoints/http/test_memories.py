@@ -364,6 +364,14 @@ def test_a_walk_sees_every_memory_once(caller: Caller, many: list[str]) -> None:
     assert seen == many
 
 
+def test_the_current_ones_are_listed_by_their_status(caller: Caller) -> None:
+    for day, content in enumerate((LYON, OSLO), start=1):
+        saved(caller, content, key="city", timestamp=f"2024-05-0{day}")
+    said = {status: [one["content"] for one in listed(caller, status=status)] for status in ("active", "superseded")}
+    assert said == {"active": [OSLO], "superseded": [LYON]}
+    assert [one["content"] for one in listed(caller)] == [OSLO, LYON]
+
+
 def test_a_cursor_of_another_list_is_refused(caller: Caller, many: list[str]) -> None:
     cursor = caller.get("/v1/users/anna/memories", {"limit": 2}).json["next_cursor"]
     users = {"anna": {"status": "active"}, "ben": {}}

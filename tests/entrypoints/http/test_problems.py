@@ -10,7 +10,8 @@ from entrypoints.http.calling import Caller, Cloud
 from recollect.app import App
 from recollect.core import errors
 from recollect.core.errors import RecollectError
-from recollect.entrypoints.http.problems import BY_ERROR, kind_of, reply_to
+from recollect.entrypoints.http.problems import BY_ERROR, Refused, kind_of, reply_to
+from recollect.timeline.ingest import FieldError
 
 SECRET = "xyzzy-secret"
 
@@ -64,6 +65,23 @@ def test_the_table_names_no_status_twice_by_one_type() -> None:
     types = [kind.type for kind in BY_ERROR.values()]
     assert len(set(types)) == len(types)
     assert all(kind.type == f"urn:recollect:problem:{kind.name}" for kind in BY_ERROR.values())
+
+
+@pytest.mark.parametrize(
+    ("faults", "detail"),
+    [
+        ([(("body", "user_id"), "is required")], "1 value is invalid; required: user_id"),
+        (
+            [(("body", "xyzzy"), "unknown field"), (("body", "a", 0, "b"), "is required"), (("c",), "is required")],
+            "3 values are invalid; required: b, c",
+        ),
+        ([(("body", "xyzzy"), "unknown field")], "1 value is invalid"),
+    ],
+)
+def test_the_detail_names_what_is_missing_and_nothing_of_what_was_sent(faults: list[Any], detail: str) -> None:
+    reply = reply_to(Refused(*(FieldError(loc, message) for loc, message in faults)))
+    assert isinstance(reply.body, dict)
+    assert (reply.status, reply.body["detail"]) == (422, detail)
 
 
 @pytest.mark.parametrize(("seconds", "header"), [(None, "1"), (0.2, "1"), (2.5, "3"), (30, "30")])

@@ -139,7 +139,7 @@ class AsyncRecollect:
         return cast(Memory, await self._answer(post_once(idempotency_key, "memories", body=body)))
 
     def memories(self, user_id: str, **options: Unpack[MemoryListOptions]) -> AsyncIterator[Memory]:
-        """The memories, newest first, through all pages."""
+        """The memories, newest first, through all pages; superseded ones too, unless `status` is "active"."""
         return cast(AsyncIterator[Memory], self._items(get("users", user_id, "memories", query=options), "memories"))
 
     async def memory(self, user_id: str, memory_id: str, **narrowing: Unpack[Narrowing]) -> Memory:

@@ -7,8 +7,10 @@
       Unprocessable 413, 422 and 428, Throttled 429, UpstreamFailed 502, Unavailable 503 and 504
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+_TOLD = 5
 
 
 class RecollectClientError(Exception):
@@ -20,7 +22,7 @@ class ConnectionFailed(RecollectClientError):
 
 
 class RecollectApiError(RecollectClientError):
-    """The server responded with an error.
+    """The server responded with an error; its text names the first faults of the input.
 
     `status` is HTTP's; `problem` the body (`type`, `title`, `detail`, `errors` with `loc`), empty without one;
     `retry_after_seconds` the server's `Retry-After`, if any.
@@ -28,9 +30,9 @@ class RecollectApiError(RecollectClientError):
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after_seconds: float | None = None) -> None:
         detail = problem.get("detail") or problem.get("title") or problem.get("message") or "no problem document"
-        super().__init__(f"{status}: {detail}")
         self.status = status
         self.problem = dict(problem)
+        super().__init__(f"{status}: {detail}{_told(self.errors)}")
         self.retry_after_seconds = retry_after_seconds
 
     @property
@@ -78,6 +80,17 @@ class UpstreamFailed(RecollectApiError):
 
 class Unavailable(RecollectApiError):
     """503, 504: not ready, or out of time."""
+
+
+def _told(faults: Sequence[Any]) -> str:
+    """What the first faults say of which part; empty without any."""
+    told = [f"{_path(one.get('loc'))}{one.get('message')}" for one in faults if isinstance(one, Mapping)]
+    more = f"; {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+    return f" ({'; '.join(told[:_TOLD])}{more})" if told else ""
+
+
+def _path(loc: object) -> str:
+    return f"{'.'.join(map(str, loc))}: " if isinstance(loc, list) and loc else ""
 
 
 _BY_STATUS: Mapping[int, type[RecollectApiError]] = {

@@ -54,7 +54,7 @@ bridge = CommandGroup(help="Whether events become memories by themselves.", no_a
 def list_memories(
     app: App,
     scope: Scope,
-    status: Annotated[MemoryStatus | None, typer.Option(help="Only those.")] = None,
+    status: Annotated[MemoryStatus | None, typer.Option(help="Only those; active ones are current.")] = None,
     key: Annotated[str | None, typer.Option(help="Only the values of this slot.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -18,8 +18,9 @@ PROBLEM_TYPE = "application/problem+json"
 _RETRY_SECONDS = 1
 _NAMED_AT_MOST = 20
 _UNKNOWN = "extra_forbidden"
+_REQUIRED = "is required"
 _SENTENCES = {
-    "missing": "is required",
+    "missing": _REQUIRED,
     _UNKNOWN: "unknown field",
     "bool_type": "must be true or false",
     "dict_type": "must be an object",
@@ -205,4 +206,7 @@ def _headers_of(error: Exception, kind: Kind) -> dict[str, str]:
 
 
 def _summary(faults: Sequence[FieldError]) -> str:
-    return "1 value is invalid" if len(faults) == 1 else f"{len(faults)} values are invalid"
+    """How many values are invalid, and which fields are missing: those names are ours, and nothing of what was sent."""
+    count = "1 value is invalid" if len(faults) == 1 else f"{len(faults)} values are invalid"
+    missing = dict.fromkeys(str(fault.loc[-1]) for fault in faults if fault.loc and fault.message == _REQUIRED)
+    return f"{count}; required: {', '.join(missing)}" if missing else count

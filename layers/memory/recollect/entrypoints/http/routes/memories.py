@@ -73,7 +73,9 @@ class MemoryPatch(RequestModel):
 
 
 class MemoriesQuery(Narrowed, Paged):
-    status: Maybe[Annotated[MemoryStatus, OneOf(*MemoryStatus)]] = None
+    status: Maybe[Annotated[MemoryStatus, OneOf(*MemoryStatus)]] = Field(
+        None, description="Only those; `active` ones are current. Absent: all, with those that were superseded."
+    )
     key: Maybe[Identifier] = None
     source_event_id: Maybe[Identifier] = Field(None, description="The memory that this event is in.")
 
@@ -127,7 +129,7 @@ def _draft(app: App, body: NewMemory) -> MemoryDraft:
 
 @routes.get(_MEMORIES, answer=MemoriesPage)
 def list_memories(app: App, request: Request, query: MemoriesQuery) -> Reply:
-    """Memories, the last made first."""
+    """Memories, the last made first; superseded ones too, unless `status` is `active`."""
     scope = request.scope(query)
     listing = listing_of(app, "memories", scope, query)
     after = start_of(query, listing)
