@@ -87,7 +87,8 @@ def _members(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
     if any(one.flag_bits & _ENCRYPTED or one.compress_type not in _METHODS for one in found):
         raise InvalidInput("the zip is encrypted, or packed in an unusual way; unpack it first")
     if sum(one.file_size for one in found) > MOST_UNPACKED_BYTES:
-        raise InvalidInput(f"the zip's conversations are larger than {MOST_UNPACKED_BYTES // 1024**2} MB unpacked")
+        most = MOST_UNPACKED_BYTES // 1024**2
+        raise InvalidInput(f"the zip's conversations are larger than {most} MB unpacked; unpack it, and import them")
     return sorted(found, key=lambda one: one.filename)
 
 
