@@ -312,7 +312,8 @@ def assemble(
     nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))
     relevant = those_that_fit(needed, request.memory_tokens, question.now)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
-    seen = {recalled.identity(one.ranked): one for one in found.values()}
+    read_together = {one.id: one for one in hits.ranked}
+    seen = {recalled.identity(f.ranked): replace(f, ranked=read_together.get(i, f.ranked)) for i, f in found.items()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, nothing_relevant)
