@@ -109,6 +109,8 @@ LONG = " ".join(["I have a dog.", *SLEEPS, "The vet is Dr. Woods."])
         ([read("Hello! I'm Ana. I teach maths in Porto.", 0.8), FAR], ["Hello! I'm Ana. I teach maths in Porto."]),
         ([read("はじめまして。犬のまめと暮らしています。", 0.9)], ["はじめまして。犬のまめと暮らしています。"]),
         ([read("I teach in Porto. Is that far? It rains a lot.", 0.8)], ["I teach in Porto. … It rains a lot."]),
+        ([read("Soy de Roma, qué cosas, ¿no? Me crié ahí.", 0.8)], ["Soy de Roma, qué cosas, ¿no? Me crié ahí."]),
+        ([read("You see it, right?", 0.8)], []),
         ([read("I live in Rome.", 0.9), read("I live in Lyon.", 0.8, day=1)], ["I live in Rome.", "I live in Lyon."]),
         ([read("I live in Rome.", 0.95), read("I live in Lyon.", 0.7, day=1)], ["I live in Rome."]),
         ([read("You live in Rome.", 0.9, "bot"), read("I live in Lyon.", 0.9, day=1)],

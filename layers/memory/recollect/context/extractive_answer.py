@@ -44,6 +44,8 @@ _LONGEST_QUOTE = 400
 _LEAST_SHARE_OF_QUERY = 0.4
 _LEAST_SHARE_OF_BEST = 0.5
 _LIKE_A_CALL = re.compile(r"\[\[|\]\]|<<<|>>>|「始」|「末」|ABP_TOOL|TOOL_REQUEST", re.IGNORECASE)
+_COMMAS = re.compile("[,،、，]")
+_LONGEST_TAG = 2
 _SPACES = re.compile(r"\s+")
 _REMOVED = frozenset({"Cc", "Cs"})
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -98,11 +100,24 @@ def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
     for one in evidence:
         if is_extractive_answer(one.text) or _LIKE_A_CALL.search(one.text):
             continue
-        for place, sentence in enumerate(split_sentences(one.text[:_LONGEST_TEXT])):
+        for place, sentence in _told(split_sentences(one.text[:_LONGEST_TEXT])):
             wording = " ".join(sentence.casefold().split())
-            if wording not in seen and not is_question(sentence):
+            if wording not in seen:
                 seen.add(wording)
                 yield _Sentence(one, sentence, Counter(terms(sentence)), place)
+
+
+def _told(sentences: Sequence[str]) -> list[tuple[int, str]]:
+    """Those that tell something, with their places; beside one that asks nothing, "It rains, right?" tells too."""
+    plain = [(place, one) for place, one in enumerate(sentences) if not is_question(one)]
+    tagged = [(place, one) for place, one in enumerate(sentences) if is_question(one) and _is_tagged(one)]
+    return sorted([*plain, *tagged]) if plain else []
+
+
+def _is_tagged(question: str) -> bool:
+    """Whether only a word or two ask, behind a comma."""
+    *told, asked = _COMMAS.split(question)
+    return count_words(asked) <= _LONGEST_TAG < sum(map(count_words, told))
 
 
 def _messages(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sentence]:
