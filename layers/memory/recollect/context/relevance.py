@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 
+from recollect.context.disputes import Sides
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem, Section, Selected, search_reason
 from recollect.text.sentences import count_tokens
@@ -80,6 +81,19 @@ def those_that_fit(relevant: Sequence[ContextItem], memory_tokens: int, now: dat
             chosen.append(Selected(item, Section.SEMANTIC, search_reason(item, rank)))
             left -= size
     return tuple(sorted(chosen, key=lambda one: (one.item.timestamp, one.item.id)))
+
+
+def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Sides) -> tuple[Selected, ...]:
+    """Each with the date of the newest that is shown and may have changed it; where none is, with what is not shown."""
+    shown = {one.item.identity for one in chosen} | setting.raw_window
+
+    def marked(item: ContextItem) -> ContextItem:
+        others = sides.get(item.identity, ())
+        beside = [one for one in others if one.id in shown]
+        newer = (one.said_at for one in beside or others if one.newer)
+        return replace(item, doubted_at=next(newer, None), against=next(iter(() if beside else others), None))
+
+    return tuple(replace(one, item=marked(one.item)) for one in chosen)
 
 
 def not_shown_yet(found: Iterable[ContextItem], setting: Setting) -> list[ContextItem]:
