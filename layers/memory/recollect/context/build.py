@@ -22,6 +22,7 @@ from recollect.context.relevance import (
     lines_wanted,
     not_shown_yet,
     those_that_fit,
+    without_repeated_questions,
 )
 from recollect.context.rendering import ContextParts, Fence, goal_line
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
@@ -271,10 +272,13 @@ class BuildContext:
         return replace(recalled, ranked=ordered)
 
     def _relevant(self, scope: Scope, recalled: Recalled, filters: SearchFilters) -> RelevantHits:
-        """The hits for the messages, best first; what may have changed one of the first stands behind it."""
+        """The hits for the messages, best first; what may have changed one of the first stands behind it.
+
+        Of questions that are nearly equal only the best.
+        """
         found = disputes(self._doubts, scope, recalled, filters)
         chosen: dict[str, Ranked] = {}
-        for one in recalled.ranked:
+        for one in without_repeated_questions(recalled.ranked):
             newer = [_as_good(each, one) for each in found.newer.get(recalled.identity(one), ())]
             chosen |= {each.id: each for each in (one, *newer) if each.id not in chosen}
         return RelevantHits(tuple(chosen.values()), found)
