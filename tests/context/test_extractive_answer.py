@@ -93,6 +93,43 @@ def test_what_is_related_is_quoted_though_no_word_is_shared() -> None:
     assert answer_from(near, "Where do I live?", 200).startswith(OPENING)
 
 
+def read(text: str, closeness: float, role: str = "user", day: int = 0) -> Evidence:
+    """A message that similarity and relevance find so close to the question."""
+    return Evidence(f"{day}{text}", text, role, DAY + timedelta(days=day), None, closeness, closeness)
+
+
+FAR = read("The kettle is red.", 0.2)
+SLEEPS = [f"On day {n} it sleeps for hours on the blue sofa." for n in range(9)]
+LONG = " ".join(["I have a dog.", *SLEEPS, "The vet is Dr. Woods."])
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        ([read("Hello! I'm Ana. I teach maths in Porto.", 0.8), FAR], ["Hello! I'm Ana. I teach maths in Porto."]),
+        ([read("はじめまして。犬のまめと暮らしています。", 0.9)], ["はじめまして。犬のまめと暮らしています。"]),
+        ([read("I teach in Porto. Is that far? It rains a lot.", 0.8)], ["I teach in Porto. … It rains a lot."]),
+        ([read("Soy de Roma, qué cosas, ¿no? Me crié ahí.", 0.8)], ["Soy de Roma, qué cosas, ¿no? Me crié ahí."]),
+        ([read("You see it, right?", 0.8)], []),
+        ([read("I live in Rome.", 0.9), read("I live in Lyon.", 0.8, day=1)], ["I live in Rome.", "I live in Lyon."]),
+        ([read("I live in Rome.", 0.95), read("I live in Lyon.", 0.7, day=1)], ["I live in Rome."]),
+        ([read("You live in Rome.", 0.9, "bot"), read("I live in Lyon.", 0.9, day=1)],
+         ["You live in Rome.", "I live in Lyon."]),
+        ([read("You live in Rome.", 0.8, "bot"), read("I live in Lyon.", 0.9, day=1)], ["I live in Lyon."]),
+        ([read("Where do I live?", 0.99), read("I live in Lyon.", 0.7, day=1)], ["I live in Lyon."]),
+        ([read(" ", 0.9), read("...", 0.3)], []),
+    ],
+)  # fmt: skip
+def test_the_closest_messages_are_quoted_whole(evidence: list[Evidence], expected: list[str]) -> None:
+    assert quotes(answer_from(evidence, "Where do I live?", 200)) == expected
+
+
+def test_of_a_long_message_the_part_is_quoted_that_shares_the_questions_words() -> None:
+    (quote,) = quotes(answer_from([read(LONG, 0.9)], "Who is the vet?", 200))
+    assert quote == " ".join([*SLEEPS[-4:], "The vet is Dr. Woods."])
+    assert quotes(answer_from([read(LONG, 0.9)], "¿Y el perro?", 200)) == [" ".join(["I have a dog.", *SLEEPS[:4]])]
+
+
 def test_the_nearest_is_quoted_with_a_word_of_doubt_where_a_question_finds_nothing_related() -> None:
     lyon, tea = said("I moved to Lyon last week.", "I like green tea.")
     near = [replace(lyon, similarity=0.25), replace(tea, similarity=0.21)]

@@ -1,13 +1,25 @@
 """Which memories the messages show: what the question needs, best first, as much as fits."""
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.relevance import EVERY_HIT, RelevanceCut, Setting, lines_wanted, not_shown_yet, those_that_fit
+from recollect.context.relevance import (
+    EVERY_HIT,
+    RelevanceCut,
+    Setting,
+    lines_wanted,
+    not_shown_yet,
+    those_that_fit,
+    without_repeated_questions,
+)
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem
+from recollect.retrieval.nomination import ASKING
+from recollect.retrieval.ranking import Ranked
 from recollect.text.sentences import count_tokens
+from samples.candidates import candidate
 from samples.context_items import NOW, item
 
 ASKED = Setting("Where do I live?")
@@ -45,6 +57,27 @@ def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out()
     of_raw, again = hit("memory", sources=("raw",)), hit("again", sources=("a",))
     hits = (hit("own"), hit("raw"), of_raw, hit("a"), again, hit("none", score=0.0))
     assert chosen(*hits, setting=setting) == ["a"]
+
+
+def ranked(name: str, role: str, *vector: float) -> Ranked:
+    known = numpy.array(vector, dtype=numpy.float32) if vector else None
+    return Ranked(candidate(name, role=role, vector=known), 0.5, {}, {})
+
+
+@pytest.mark.spec("P-23")
+@pytest.mark.parametrize(
+    ("hits", "kept"),
+    [
+        ([("a", ASKING, 3, 1), ("b", ASKING, 6, 1), ("c", ASKING, 1, 3)], ["a", "c"]),
+        ([("a", ASKING, 1, 0), ("b", ASKING, 0.66, 0.75), ("c", ASKING, 0.64, 0.77)], ["a", "c"]),
+        ([("a", "user", 1, 0), ("b", "user", 1, 0), ("c", ASKING, 1, 0), ("d", "bot", 1, 0)], ["a", "b", "c", "d"]),
+        ([("a", ASKING), ("b", ASKING), ("c", ASKING, 0, 0), ("d", ASKING, 0, 0)], ["a", "b", "c", "d"]),
+        ([], []),
+    ],
+    ids=["another length, another direction", "just above and just below", "statements", "no vector", "none"],
+)
+def test_of_nearly_equal_questions_the_best_is_kept(hits: list[tuple[str, str, float]], kept: list[str]) -> None:
+    assert [one.id for one in without_repeated_questions(ranked(*one) for one in hits)] == kept
 
 
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=30), st.integers(0, 900))

@@ -80,3 +80,14 @@ def test_another_users_memories_are_never_read_together(memory: Memory) -> None:
     answer = memory.context(QUESTION, scope=other, conversation_id="another")
     assert answer.nothing_relevant
     assert shown(answer) == []
+
+
+@pytest.mark.spec("P-23")
+def test_a_question_that_was_asked_often_is_shown_once(memory: Memory) -> None:
+    for number, often in enumerate(
+        (CAPITAL, "Slovenia: what is the capital of it?", "What is the capital of Slovenia, eh?")
+    ):
+        memory.add(often, conversation=f"c{number}")
+    memory.project()
+    answer = shown(memory.context("Which capital was it, that of Slovenia?", conversation_id="another"))
+    assert len([one for one in answer if "Slovenia" in one]) == 1

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy
 import pytest
 
+from embedded.contradicting import on, say
 from embedded.setting import ANNA, Memory, away
 from embedded.spoken import said_in
 from embedded.turning import Talk, sent, talk
@@ -21,9 +23,11 @@ from recollect.core.errors import (
 )
 from recollect.core.event import ANSWERED_BY, QUOTING_MODEL, ContentType, Role, Source
 from recollect.core.ids import IdSeed
+from recollect.core.learned_share import LearnedShare
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
 from recollect.tool_calls.protocol import ToolCall
+from samples.judged import REMAINS
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes tea", "source": "user", "user_id": "ben"}\n[[END_ABP_TOOL]]'
 VCP = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」search_memory「末」\nquery:「始」tea「末」\n<<<[END_TOOL_REQUEST]>>>"
@@ -228,6 +232,40 @@ def test_evidence_is_what_the_messages_hold_oldest_first_and_without_the_input(m
     evidence = session.model.asked[0].evidence
     assert [(one.text, one.role) for one in evidence] == [("I have a dog", "user"), ("It is called Rex", "user")]
     assert [one.event_id for one in evidence] == memory.ids
+
+
+@pytest.mark.spec("P-24")
+def test_evidence_of_the_conversation_itself_is_what_holds(memory: Memory) -> None:
+    say(memory, on(0, f"I live in Paris. {REMAINS}"), on(1, "My dentist is Dr Woods."), on(2, "I moved to Lyon."))
+    say(memory, on(3, "My dentist is Dr Stone now."))
+    session = talk(memory)
+    session.conversation_id = "c1"
+    session.say("Where do I live?")
+    assert "I live in Paris." in sent(session.model.asked[0])
+    evidence = [one.text for one in session.model.asked[0].evidence]
+    assert evidence == [REMAINS, "I moved to Lyon.", "My dentist is Dr Stone now."]
+
+
+class Asking:
+    """Stands before an embedder: any message asks, as likely as the bias says."""
+
+    def __init__(self, embedder: Any, bias: float) -> None:
+        self._embedder = embedder
+        self.asks = LearnedShare(numpy.zeros(embedder.dimension, numpy.float32), bias)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+
+@pytest.mark.parametrize(("bias", "kept"), [(5.0, ["It is in Italy."]), (-5.0, ["Tell me of Rome", "It is in Italy."])])
+def test_what_surely_only_asks_is_no_evidence(memory: Memory, bias: float, kept: list[str]) -> None:
+    memory.add("Tell me of Rome")
+    memory.add(EventDraft(content="It is in Italy.", role=Role.BOT, timestamp=memory.now))
+    memory.project()
+    session = talk(memory, embedder=Asking(memory.app.parts.embedder, bias))
+    session.conversation_id = "c1"
+    session.say("What of Rome?")
+    assert [one.text for one in session.model.asked[0].evidence] == kept
 
 
 def test_a_turn_is_published_like_any_event(memory: Memory) -> None:

@@ -2,17 +2,32 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.setting import ANNA, NOON, Memory, open_memory, with_parts
 from recollect.adapters.judges.table_pairs import TablePairModel
-from recollect.contradictions.decisions import CONFLICTS, ConflictStatus, conflict_in, conflict_write
+from recollect.contradictions.decisions import (
+    CONFLICTS,
+    ConflictStatus,
+    OpenConflict,
+    Step,
+    conflict_in,
+    conflict_write,
+)
 from recollect.contradictions.pairs import PairScores
+from recollect.core.event import EventType
 from recollect.core.scope import Scope
+from recollect.retrieval.filters import SearchFilters
 
 OLD, NEWER, OTHER = "I live in Paris near the canal", "Lyon is home these days, near the river", "I like tea very much"
 UNSURE = PairScores(changed=0.4)
+
+
+def pairs(memory: Memory, ids: list[str], scope: Scope = ANNA) -> list[tuple[str, str]]:
+    """The newer and the older one of each open conflict."""
+    return [(one.newer, one.older) for one in memory.app.contradictions.doubts.about(scope, ids)]
 
 
 @pytest.fixture
@@ -27,15 +42,15 @@ def memory(tmp_path: Path) -> Memory:
 @pytest.mark.spec("P-24")
 def test_the_older_of_an_open_conflict_is_in_doubt_by_the_newer(memory: Memory) -> None:
     old, other, newer = memory.ids
-    assert memory.app.contradictions.doubts.among(ANNA, [old, other, newer]) == {old: (newer,)}
-    assert memory.app.contradictions.doubts.among(ANNA, [old, other]) == {}
-    assert memory.app.contradictions.doubts.among(ANNA, []) == {}
+    assert pairs(memory, [old, other, newer]) == [(newer, old)]
+    assert pairs(memory, [old, other]) == [(newer, old)]
+    assert pairs(memory, []) == []
 
 
 @pytest.mark.spec("P-24")
 def test_another_users_conflicts_are_nobody_elses(memory: Memory) -> None:
-    assert memory.app.contradictions.doubts.among(Scope("acme", "ben"), memory.ids) == {}
-    assert memory.app.contradictions.doubts.among(Scope("other", "anna"), memory.ids) == {}
+    assert pairs(memory, memory.ids, Scope("acme", "ben")) == []
+    assert pairs(memory, memory.ids, Scope("other", "anna")) == []
 
 
 @pytest.mark.spec("P-24")
@@ -44,7 +59,50 @@ def test_a_settled_conflict_leaves_no_doubt(memory: Memory) -> None:
     (item,) = items.page(ANNA, CONFLICTS, 10, None).items
     settled = replace(conflict_in(item.value), status=ConflictStatus.SETTLED)
     items.write(ANNA, [conflict_write(settled, item.version)], memory.now)
-    assert memory.app.contradictions.doubts.among(ANNA, memory.ids) == {}
+    assert pairs(memory, memory.ids) == []
+
+
+@pytest.mark.spec("P-24")
+def test_beyond_a_hundred_newer_conflicts_only_pairs_of_the_given_records_are_found(memory: Memory) -> None:
+    old, other, newer = memory.ids
+    for number in range(100):
+        later = OpenConflict(newer=f"x{number}", older=f"y{number}", at=memory.now, step=Step.JUDGE, rule="r")
+        memory.app.parts.items.write(ANNA, [conflict_write(later)], memory.now)
+    assert (newer, old) in pairs(memory, [old, newer])
+    assert (newer, old) not in pairs(memory, [old, other])
+
+
+SIDES: dict[str, dict[str, Any]] = {
+    "also": {},
+    "gone": {},
+    "filtered": {"event_type": EventType.MEMORY},
+    "of the past": {"as_of": NOON},
+}
+
+
+@pytest.mark.spec("P-23", "P-24")
+@pytest.mark.parametrize("case", SIDES)
+def test_the_other_side_is_told_as_the_reader_may_see_it(memory: Memory, case: str) -> None:
+    newer = memory.ids[-1]
+    if case == "gone":
+        memory.app.deletion.events.forget(ANNA, event_id=newer, now=memory.now)
+    filters = SearchFilters(now=memory.now, **SIDES[case])
+    told = memory.app.contradictions.doubts.sides(ANNA, [newer], filters)
+    assert [one.words for one in told.values()] == ([NEWER] if case == "also" else [])
+
+
+@pytest.mark.spec("P-23", "P-24")
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ("Paris near the canal", f"- [Wed May 1] (in doubt: Wed May 1, “{NEWER}”) {OLD}"),
+        ("home these days, near the river", f"- [Wed May 1] (in doubt: Wed May 1, “{OLD}”) {NEWER}"),
+    ],
+)
+def test_what_is_in_doubt_says_so_where_the_other_side_is_not_shown(memory: Memory, asked: str, line: str) -> None:
+    shown = memory.context(asked, conversation_id="another", min_similarity=0.4).messages
+    assert line in shown.messages[0].content
+    assert len(shown.parts.memories) == 1
 
 
 @pytest.mark.spec("P-23")

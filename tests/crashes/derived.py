@@ -14,6 +14,7 @@ from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT
 from recollect.rules.groups import SummaryRules
 from recollect.summaries.goals import CheckIn, CheckInStatus, GoalStatus
+from recollect.summaries.run import LostWords
 from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
 
 AFTER = answer("My sister paints. The cat sleeps.", {"goal": "Meditate daily"}, {"goal": "Learn Spanish"})
@@ -76,7 +77,7 @@ def redact_summaries(world: World) -> None:
 def keep_summaries_up(world: World) -> None:
     gone: list[EventRef] = world.known["refs"]
     there = [event for event in world.app.parts.timeline.newest(ANNA, 5) if event.ref not in gone]
-    world.app.summaries.step.follow(ANNA, there, gone, world.now)
+    world.app.summaries.step.follow(ANNA, there, LostWords(gone, gone), world.now)
 
 
 @scenario(prepare=with_a_goal, done_already=(VersionMismatch,))

@@ -53,5 +53,5 @@ def test_summaries_count_and_read_none(memory: Memory) -> None:
     key = state_key(None)
     item = memory.app.parts.items.get(ANNA.user, [key]).get(key)
     assert state_in(item, None).hint == len(memory.ids) == 1
-    found = ReadBacklog(memory.app.parts.timeline).read(ANNA, SummaryState(), memory.now)
+    found = ReadBacklog(memory.app.parts.timeline, memory.app.parts.items).read(ANNA, SummaryState(), memory.now)
     assert [ref.id for ref in found.backlog.uncovered] == memory.ids

@@ -13,7 +13,7 @@ from embedded.summarizing import Summaries, answer, summaries_of
 from recollect.context.model_call import ModelRequest
 from recollect.core.errors import Conflict, Unavailable, UpstreamFailed
 from recollect.core.scope import Scope
-from recollect.summaries.run import NoteMessages, SummaryRun, SummaryStep
+from recollect.summaries.run import LostWords, NoteMessages, SummaryRun, SummaryStep
 from recollect.summaries.storage import state_key
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowPage, WindowQuery
@@ -233,5 +233,5 @@ def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summ
     note = SimpleNamespace(note=lambda *given: None)
     redaction = SimpleNamespace(redact=lambda *given: told.append(given))
     keep_up = SummaryStep(note, redaction)  # type: ignore[arg-type]
-    keep_up.follow(ANNA, [], [], NOON)
+    keep_up.follow(ANNA, [], LostWords(), NOON)
     assert told == []

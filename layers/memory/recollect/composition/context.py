@@ -35,4 +35,6 @@ class ContextUseCases(UseCases):
     @cached_property
     def turn(self) -> TakeTurn:
         """`POST /v1/turns`."""
-        return TakeTurn(self._timeline.events, self.model_call, self._parts.timeline, lambda: self._parts.model)
+        parts = self._parts
+        asks = parts.embedder.asks if parts.embedder is not None else None
+        return TakeTurn(self._timeline.events, self.model_call, parts.timeline, lambda: parts.model, asks)

@@ -55,7 +55,7 @@ class ContradictionUseCases(UseCases):
     @cached_property
     def doubts(self) -> FindDoubts:
         """What a context marks."""
-        return FindDoubts(self._parts.items)
+        return FindDoubts(self._parts.items, self._current_records)
 
     @cached_property
     def ledger(self) -> DecisionWriter:

@@ -78,7 +78,7 @@ class MemoryUseCases(UseCases):
     @cached_property
     def changes(self) -> ReprojectChanged:
         """Marks memories for projection after a person's change."""
-        return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.redact_at_once)
+        return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.end_at_once)
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory of a record, made now where there is none; None for a carrier or a private event without one."""

@@ -9,7 +9,7 @@ from recollect.composition.archive import ArchiveUseCases
 from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.projection import ProjectionUseCases
 from recollect.composition.search_index import SearchIndexUseCases
-from recollect.core.event import Event, EventRef
+from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.jobs.run import Jobs
 from recollect.ports import Projections, Publisher, SearchIndex
@@ -17,6 +17,7 @@ from recollect.projection.project import ProjectEvents
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
 from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
+from recollect.summaries.run import LostWords
 
 
 @dataclass(eq=False)
@@ -75,5 +76,5 @@ class ReindexingUseCases(UseCases):
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 
 
-def _no_summaries(scope: Scope, events: Sequence[Event], gone: Sequence[EventRef], now: datetime) -> None:
+def _no_summaries(scope: Scope, events: Sequence[Event], lost: LostWords, now: datetime) -> None:
     """A new projection of an old message must not count it towards a summary again."""

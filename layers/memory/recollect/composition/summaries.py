@@ -50,7 +50,7 @@ class SummaryUseCases(UseCases):
 
     @cached_property
     def redaction(self) -> RedactSummaries:
-        return RedactSummaries(self._parts.items)
+        return RedactSummaries(self._parts.items, self._deployment.ids)
 
     @cached_property
     def step(self) -> SummaryStep:
@@ -60,3 +60,8 @@ class SummaryUseCases(UseCases):
         """Redacts before the projection does; where that fails, `project` does so by the pending marker."""
         with suppress(RecollectError):
             self.redaction.redact(scope, refs, now)
+
+    def end_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
+        """The same for what holds no more."""
+        with suppress(RecollectError):
+            self.redaction.end(scope, refs, now)

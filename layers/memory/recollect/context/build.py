@@ -8,19 +8,21 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from itertools import repeat
 
 from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
+from recollect.context.disputes import Disputes, disputes
 from recollect.context.relevance import (
     EVERY_HIT,
     MEMORY_TOKENS,
     RelevanceCut,
     Setting,
+    beside_what_is_shown,
     lines_wanted,
     not_shown_yet,
     those_that_fit,
+    without_repeated_questions,
 )
 from recollect.context.rendering import ContextParts, Fence, goal_line
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
@@ -32,6 +34,7 @@ from recollect.knowledge.entries import KnowledgeEntry
 from recollect.memories.memory import Memory, Origin
 from recollect.memories.representation import represented
 from recollect.ports import WebSearch
+from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
 from recollect.retrieval.second_stage import SecondStage
@@ -46,8 +49,6 @@ SECONDS = 2.0
 MOST_RESULTS = 5
 LONGEST_RESULT = 1000
 LONGEST_QUERY = 400
-_COMPARED = 14
-"""Of so many of the best hits each pair is looked up: at most 91 keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,16 +218,19 @@ class ContextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RelevantHits:
-    """The hits for the messages, best first; by id, since when something newer may have changed them."""
+    """The hits for the messages, best first, and what open conflicts say of them."""
 
     ranked: tuple[Ranked, ...]
-    doubted_at: Mapping[str, datetime]
+    disputes: Disputes
 
     def items(self, recalled: Recalled) -> list[ContextItem]:
         """They as items, in their order."""
         items = _items([recalled.events[one.id] for one in self.ranked], recalled, [one.score for one in self.ranked])
-        both = zip(items, self.ranked, strict=True)
-        return [replace(item, doubted_at=self.doubted_at.get(one.id)) for item, one in both]
+        return [self._in_doubt(item, recalled.identity(one)) for item, one in zip(items, self.ranked, strict=True)]
+
+    def _in_doubt(self, item: ContextItem, identity: str) -> ContextItem:
+        """With a mark as long as any that it may get."""
+        return replace(item, against=next(iter(self.disputes.sides.get(identity, ())), None))
 
 
 class BuildContext:
@@ -256,7 +260,7 @@ class BuildContext:
             return _effective(rules, request)
 
         gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
-        hits = self._relevant(scope, self._read_together(gathered.recalled, request))
+        hits = self._relevant(scope, self._read_together(gathered.recalled, request), request.question.filters)
         answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 
@@ -267,19 +271,17 @@ class BuildContext:
         ordered = self._second_stage.ordered(request.question.text, recalled.ranked, recalled.text)
         return replace(recalled, ranked=ordered)
 
-    def _relevant(self, scope: Scope, recalled: Recalled) -> RelevantHits:
-        """The hits for the messages, best first; what may have changed one of the first stands behind it."""
-        compared = sorted(recalled.ranked[:_COMPARED], key=lambda one: (one.candidate.timestamp, one.id))
-        identities = {recalled.identity(one): one for one in compared}
-        doubts = self._doubts.among(scope, list(identities))
+    def _relevant(self, scope: Scope, recalled: Recalled, filters: SearchFilters) -> RelevantHits:
+        """The hits for the messages, best first; what may have changed one of the first stands behind it.
+
+        Of questions that are nearly equal only the best.
+        """
+        found = disputes(self._doubts, scope, recalled, filters)
         chosen: dict[str, Ranked] = {}
-        for one in recalled.ranked:
-            newer = [_as_good(identities[i], one) for i in doubts.get(recalled.identity(one), ())]
+        for one in without_repeated_questions(recalled.ranked):
+            newer = [_as_good(each, one) for each in found.newer.get(recalled.identity(one), ())]
             chosen |= {each.id: each for each in (one, *newer) if each.id not in chosen}
-        doubted = {
-            one.id: identities[doubts[i][-1]].candidate.timestamp for i, one in identities.items() if i in doubts
-        }
-        return RelevantHits(tuple(chosen.values()), doubted)
+        return RelevantHits(tuple(chosen.values()), found)
 
 
 def _as_good(newer: Ranked, doubted: Ranked) -> Ranked:
@@ -310,9 +312,11 @@ def assemble(
     needed = cut.of(not_shown_yet(by_relevance, setting))
     everywhere = replace(setting, raw_window=frozenset())
     nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))
-    relevant = those_that_fit(needed, request.memory_tokens, question.now)
+    fitting = those_that_fit(needed, request.memory_tokens, question.now)
+    relevant = beside_what_is_shown(fitting, setting, hits.disputes.sides)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
-    seen = {recalled.identity(one.ranked): one for one in found.values()}
+    read_together = {one.id: one for one in hits.ranked}
+    seen = {recalled.identity(f.ranked): replace(f, ranked=read_together.get(i, f.ranked)) for i, f in found.items()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, nothing_relevant)

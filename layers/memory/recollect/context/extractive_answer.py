@@ -1,20 +1,20 @@
-"""An answer without a model: the recalled sentences that best match the input, quoted (K-78).
+"""An answer without a model: what was recalled and is closest to the input, quoted (K-78).
 
 It says that it is one. Nothing that could read as a tool call is quoted, no question, and no earlier answer of this
-kind. Besides: the texts of a DuckDuckGo instant answer (K-82).
+kind. How close a message is the search has found; where it has found nothing, shared words tell. Besides: the texts of
+a DuckDuckGo instant answer (K-82).
 """
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from recollect.context.model_call import Evidence
 from recollect.core.event import Role
 from recollect.core.time import written_day
-from recollect.retrieval.pooling import RELATED
 from recollect.text.phrases import one_line
 from recollect.text.sentences import count_words, is_question, split_sentences
 from recollect.text.terms import TermStatistics, bm25, inverse_document_frequency, query_terms, terms
@@ -33,12 +33,19 @@ REMEMBERED = (
 MOST_TOPICS = 3
 LONGEST_TEXT = 1_000
 _MOST_QUOTES = 3
-_FAINTLY_ALIKE = 0.2
+_CLOSE = 0.6
+_FAINTLY_CLOSE = 0.37
+_LEAST_SHARE_OF_CLOSEST = 0.85
+_ASSISTANTS_SHARE = 0.9
+_UNREAD = 0.5
+_MOST_WORDS_OF_A_MESSAGE = 50
 _LONGEST_TEXT = 8_000
 _LONGEST_QUOTE = 400
 _LEAST_SHARE_OF_QUERY = 0.4
 _LEAST_SHARE_OF_BEST = 0.5
 _LIKE_A_CALL = re.compile(r"\[\[|\]\]|<<<|>>>|「始」|「末」|ABP_TOOL|TOOL_REQUEST", re.IGNORECASE)
+_COMMAS = re.compile("[,،、，]")
+_LONGEST_TAG = 2
 _SPACES = re.compile(r"\s+")
 _REMOVED = frozenset({"Cc", "Cs"})
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -49,23 +56,33 @@ class _Sentence:
     said: Evidence
     text: str
     counts: Counter[str]
+    place: int = 0
 
 
 def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
     """One to three quotes in the order they were said, each with its speaker and day (UTC), or that there are none.
 
-    First the sentences that share enough words with the input; else those of records that the search finds related;
-    else, for a question, the nearest one, with a word of doubt. The quotes have at most `max_words` words together, but
-    for a single one, which is cut at 400 characters. Deterministic; any text is taken.
+    First the messages that are close to the input; of those that no search compared with it, the sentences that share
+    enough words with it; else, for a question, the nearest message, with a word of doubt. The quotes have at most
+    `max_words` words together, but for a single one, which is cut at 400 characters. Deterministic; any text is taken.
     """
-    sentences = list(_sentences(evidence))
-    quoted = _within(_best(sentences, query_terms(text)) or _alike(sentences, RELATED)[:_MOST_QUOTES], max_words)
+    sentences, query = list(_sentences(evidence)), query_terms(text)
+    messages = _messages(sentences, query)
+    unread = [one for one in sentences if closeness(one.said) is None]
+    quoted = _within(_closest(messages, _CLOSE) or _best(unread, query), max_words)
     if quoted:
         return _quoting(OPENING, quoted)
-    nearest = _alike(sentences, _FAINTLY_ALIKE)[:1] if is_question(text) else []
+    nearest = _closest(messages, _FAINTLY_CLOSE)[:1] if is_question(text) else []
     if nearest:
         return _quoting(NEAREST, nearest)
     return NOTHING if is_question(text) else REMEMBERED
+
+
+def closeness(one: Evidence) -> float | None:
+    """The mean of similarity and relevance; None where no search compared the text with the input."""
+    if one.similarity is None:
+        return None
+    return (one.similarity + (_UNREAD if one.relevance is None else one.relevance)) / 2
 
 
 def _quoting(opening: str, quoted: Sequence[_Sentence]) -> str:
@@ -83,11 +100,72 @@ def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
     for one in evidence:
         if is_extractive_answer(one.text) or _LIKE_A_CALL.search(one.text):
             continue
-        for sentence in split_sentences(one.text[:_LONGEST_TEXT]):
+        for place, sentence in _told(split_sentences(one.text[:_LONGEST_TEXT])):
             wording = " ".join(sentence.casefold().split())
-            if wording not in seen and not is_question(sentence):
+            if wording not in seen:
                 seen.add(wording)
-                yield _Sentence(one, sentence, Counter(terms(sentence)))
+                yield _Sentence(one, sentence, Counter(terms(sentence)), place)
+
+
+def _told(sentences: Sequence[str]) -> list[tuple[int, str]]:
+    """Those that tell something, with their places; beside one that asks nothing, "It rains, right?" tells too."""
+    plain = [(place, one) for place, one in enumerate(sentences) if not is_question(one)]
+    tagged = [(place, one) for place, one in enumerate(sentences) if is_question(one) and _is_tagged(one)]
+    return sorted([*plain, *tagged]) if plain else []
+
+
+def _is_tagged(question: str) -> bool:
+    """Whether only a word or two ask, behind a comma."""
+    *told, asked = _COMMAS.split(question)
+    return count_words(asked) <= _LONGEST_TAG < sum(map(count_words, told))
+
+
+def _messages(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sentence]:
+    """One quote a message, of those that a search compared with the input: what it tells, or its best part."""
+    told: dict[str, list[_Sentence]] = {}
+    for one in sentences:
+        if closeness(one.said) is not None:
+            told.setdefault(one.said.event_id, []).append(one)
+    statistics = _statistics(sentences, query)
+    return [_excerpt(of_one, lambda s: _share_of_query(statistics, s.counts, query)) for of_one in told.values()]
+
+
+def _excerpt(told: Sequence[_Sentence], worth: Callable[[_Sentence], float]) -> _Sentence:
+    """The sentence that shares most with the input, with as many after and before it as there is room for."""
+    start = max(range(len(told)), key=lambda at: (worth(told[at]), -at))
+    end = start + 1
+    room = _MOST_WORDS_OF_A_MESSAGE - count_words(told[start].text)
+    for at in (*range(end, len(told)), *reversed(range(start))):
+        room -= count_words(told[at].text)
+        if room < 0:
+            break
+        start, end = min(start, at), max(end, at + 1)
+    return _joined(told[start:end])
+
+
+def _joined(parts: Sequence[_Sentence]) -> _Sentence:
+    text = parts[0].text
+    for before, after in pairwise(parts):
+        text += _between(before, after) + after.text
+    return replace(parts[0], text=text)
+
+
+def _between(before: _Sentence, after: _Sentence) -> str:
+    """An ellipsis where something was left out; between sentences of Chinese or Japanese no space."""
+    if after.place != before.place + 1:
+        return " … "
+    return "" if before.text + after.text in before.said.text else " "
+
+
+def _closest(messages: Sequence[_Sentence], least: float) -> list[_Sentence]:
+    """The closest three, closest first, not far behind the first; of the same, what the user said goes first."""
+    close = [(_rank(one), one) for one in messages if (closeness(one.said) or 0.0) >= least]
+    ranked = sorted(close, key=lambda pair: (pair[0], pair[1].said.timestamp), reverse=True)
+    return [one for rank, one in ranked if rank >= _LEAST_SHARE_OF_CLOSEST * ranked[0][0]][:_MOST_QUOTES]
+
+
+def _rank(one: _Sentence) -> float:
+    return (closeness(one.said) or 0.0) * (_ASSISTANTS_SHARE if one.said.role == Role.BOT else 1.0)
 
 
 def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sentence]:
@@ -97,11 +175,6 @@ def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sente
     scored = [(bm25(statistics, one.counts, one.counts.total(), query), one) for one in enough]
     ranked = sorted(scored, key=lambda pair: (pair[0], pair[1].said.timestamp), reverse=True)
     return [one for score, one in ranked if score >= _LEAST_SHARE_OF_BEST * ranked[0][0]][:_MOST_QUOTES]
-
-
-def _alike(sentences: Sequence[_Sentence], least: float) -> list[_Sentence]:
-    first = {one.said.event_id: one for one in reversed(sentences) if (one.said.similarity or 0.0) >= least}
-    return sorted(first.values(), key=lambda one: (one.said.similarity or 0.0, one.said.timestamp), reverse=True)
 
 
 def _statistics(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> TermStatistics:

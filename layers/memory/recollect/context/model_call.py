@@ -27,7 +27,8 @@ class Evidence:
     """A text that an extractive answer may quote, with its event; oldest first in a request.
 
     `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known. `similarity` to the
-    input is on the embedder's scale; None where no search compared them.
+    input is on the embedder's scale; None where no search compared them. `relevance`, in [0, 1], is how much a model
+    that read both finds it needed; None where none did.
     """
 
     event_id: str
@@ -36,6 +37,7 @@ class Evidence:
     timestamp: datetime
     speaker: str | None = None
     similarity: float | None = None
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 
+from recollect.context.disputes import Sides
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem, Section, Selected, search_reason
+from recollect.core.vectors import FloatArray, unit
+from recollect.retrieval.nomination import ASKING
+from recollect.retrieval.ranking import Ranked
 from recollect.text.sentences import count_tokens
 
 MEMORY_TOKENS = 800
@@ -16,6 +20,9 @@ MEMORY_TOKENS = 800
 MOST_MEMORY_TOKENS = 32_000
 _LEAST_TOKENS_A_LINE = 20
 _MOST_LINES = 200
+_NEARLY_EQUAL = 0.65
+"""The cosine of two questions: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
+0.70, and so do questions of one form, "Where do I live?" and "Where do I work?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,31 @@ def those_that_fit(relevant: Sequence[ContextItem], memory_tokens: int, now: dat
             chosen.append(Selected(item, Section.SEMANTIC, search_reason(item, rank)))
             left -= size
     return tuple(sorted(chosen, key=lambda one: (one.item.timestamp, one.item.id)))
+
+
+def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Sides) -> tuple[Selected, ...]:
+    """Each with the date of the newest that is shown and may have changed it; where none is, with what is not shown."""
+    shown = {one.item.identity for one in chosen} | setting.raw_window
+
+    def marked(item: ContextItem) -> ContextItem:
+        others = sides.get(item.identity, ())
+        beside = [one for one in others if one.id in shown]
+        newer = (one.said_at for one in beside or others if one.newer)
+        return replace(item, doubted_at=next(newer, None), against=next(iter(() if beside else others), None))
+
+    return tuple(replace(one, item=marked(one.item)) for one in chosen)
+
+
+def without_repeated_questions(best_first: Iterable[Ranked]) -> tuple[Ranked, ...]:
+    """Without a user's question that nearly equals a better one: it states nothing, and one tells that it was asked."""
+    asked: list[FloatArray] = []
+    kept: list[Ranked] = []
+    for one in best_first:
+        vector = one.candidate.vector if one.candidate.role == ASKING else None
+        if vector is None or all(float(unit(vector) @ unit(other)) < _NEARLY_EQUAL for other in asked):
+            kept.append(one)
+            asked += [vector] if vector is not None else []
+    return tuple(kept)
 
 
 def not_shown_yet(found: Iterable[ContextItem], setting: Setting) -> list[ContextItem]:

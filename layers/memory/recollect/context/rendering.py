@@ -20,7 +20,7 @@ from recollect.rules.importance import content_type_of
 from recollect.summaries.goals import TrackedGoal
 from recollect.text.dates import day_of, instant_of, minute_of, time_ago
 from recollect.text.phrases import one_line
-from recollect.text.sentences import count_tokens
+from recollect.text.sentences import count_tokens, first_words
 
 WEB_PREFIX = "Here's current web search information relevant to your question:"
 MEMORY_PREFIX = "Here's some relevant context from our previous conversations:"
@@ -35,6 +35,7 @@ LONGEST_NOTE_TOKENS = 300
 """How much of one memory `messages` show, in tokens."""
 
 _LAST_CHECK_INS = 3
+_WORDS_OF_THE_OTHER = 14
 _NONCE = re.compile("[A-Za-z0-9]{12,128}")
 _MARK = "recalled-"
 _REMOVED = "[removed]"
@@ -78,12 +79,21 @@ def memory_note(item: ContextItem, now: datetime) -> str:
     """A memory in `messages`: `- [Mon May 6, 2024] Priya: what was said`, on one line.
 
     The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis. What
-    something newer may have changed says so, and when that was said.
+    something newer may have changed says so, and when that was said; what an open conflict stands against that is not
+    shown says how that begins.
     """
     speaker = speaker_of(item)
     named = f"{speaker}: " if speaker else ""
-    doubt = f"(until {day_of(item.doubted_at, now)}? See there.) " if item.doubted_at else ""
-    return f"- [{day_of(item.timestamp, now)}] {doubt}{named}{_shortened(one_line(item.content))}"
+    return f"- [{day_of(item.timestamp, now)}] {_doubt(item, now)}{named}{_shortened(one_line(item.content))}"
+
+
+def _doubt(item: ContextItem, now: datetime) -> str:
+    if item.against is not None:
+        words = one_line(item.against.words)
+        begins = first_words(words, _WORDS_OF_THE_OTHER)
+        more = "" if begins == " ".join(words.split()) else " …"
+        return f"(in doubt: {day_of(item.against.said_at, now)}, “{begins}{more}”) "
+    return f"(until {day_of(item.doubted_at, now)}? See there.) " if item.doubted_at else ""
 
 
 def speaker_of(item: ContextItem) -> str | None:

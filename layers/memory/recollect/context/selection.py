@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TypeVar
 
+from recollect.contradictions.doubts import OtherSide
 from recollect.core.event import Event, EventRef
 from recollect.rules.groups import ContextRules
 
@@ -36,6 +37,7 @@ class ContextItem:
     `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where no
     search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
     takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
+    `against` is what such an open conflict puts against it, newer or older, where that is not shown itself.
     """
 
     id: str
@@ -49,6 +51,7 @@ class ContextItem:
     speaker: str | None = None
     replaces: tuple[EventRef, ...] = ()
     doubted_at: datetime | None = None
+    against: OtherSide | None = None
 
     @property
     def identity(self) -> str:

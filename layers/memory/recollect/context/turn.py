@@ -20,8 +20,11 @@ from recollect.context.selection import ContextItem
 from recollect.core.errors import Conflict, OutOfTime, RecollectError, TurnUnanswered, UpstreamFailed
 from recollect.core.event import ANSWERED_BY, Event, Role, Session
 from recollect.core.ids import IdSeed
+from recollect.core.learned_share import SURELY_ASKS, LearnedShare
 from recollect.core.scope import Scope
+from recollect.memories.memory import MemoryStatus
 from recollect.ports import Model, Timeline
+from recollect.retrieval.second_stage import RELEVANCE
 from recollect.rules.groups import Rules
 from recollect.rules.importance import extract_tags
 from recollect.rules.use_cases import GivenRules, settled
@@ -114,7 +117,8 @@ class _Turn:
 class TakeTurn:
     """The use case behind `POST /v1/turns` and `recollect chat`.
 
-    `model` is made when it is needed: one that cannot be made must not cost the user's words (K-77).
+    `model` is made when it is needed: one that cannot be made must not cost the user's words (K-77). What only asks, as
+    `asks` tells from its vector, is no evidence.
     """
 
     def __init__(
@@ -123,12 +127,14 @@ class TakeTurn:
         context: BuildContext,
         timeline: Timeline,
         model: Callable[[], Model],
+        asks: LearnedShare | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ingest = ingest
         self._context = context
         self._timeline = timeline
         self._model = model
+        self._asks = asks
         self._clock = clock
 
     def take(
@@ -197,7 +203,7 @@ class TakeTurn:
         request = ModelRequest(
             task=Task.CONVERSE,
             messages=context.messages.messages,
-            evidence=_evidence(context),
+            evidence=_evidence(context, self._asks),
             user_input=context.messages.parts.user_input,
             seconds=seconds,
         )
@@ -256,21 +262,37 @@ def _context_request(turn: _Turn, tools: Tools) -> ContextRequest:
     return replace(request, question=question, tools=tools.instructions)
 
 
-def _evidence(context: ContextAnswer) -> tuple[Evidence, ...]:
-    """No tool block in it is whole: a provider that answers by quoting must not call anything by it."""
+def _evidence(context: ContextAnswer, asks: LearnedShare | None) -> tuple[Evidence, ...]:
+    """What holds and does not only ask.
+
+    No tool block in it is whole: a provider that answers by quoting must not call anything by it.
+    """
     parts = context.messages.parts
     shown: dict[str, ContextItem] = {selected.item.identity: selected.item for selected in parts.memories}
-    shown |= {item.identity: item for item in parts.raw_window}
+    shown |= {item.identity: held for item in parts.raw_window if (held := _that_holds(context, item)) is not None}
     in_order = sorted(shown.values(), key=lambda item: (item.timestamp, item.id))
-    return tuple(
-        Evidence(item.id, defused(item.content), item.role, item.timestamp, item.speaker, _similarity(context, item))
-        for item in in_order
-    )
+    return tuple(_as_evidence(context, item) for item in in_order if not _only_asks(context, item, asks))
 
 
-def _similarity(context: ContextAnswer, item: ContextItem) -> float | None:
+def _as_evidence(context: ContextAnswer, item: ContextItem) -> Evidence:
     found = context.found.get(item.id)
-    return found.ranked.signals.get("similarity") if found is not None else None
+    signals = found.ranked.signals if found is not None else {}
+    similarity, relevance = signals.get("similarity"), signals.get(RELEVANCE)
+    return Evidence(item.id, defused(item.content), item.role, item.timestamp, item.speaker, similarity, relevance)
+
+
+def _that_holds(context: ContextAnswer, item: ContextItem) -> ContextItem | None:
+    """A message of the raw window, where everything stands as it was said, in the words that hold."""
+    memory = context.gathered.recalled.memories.get(item.id)
+    if memory is None or memory.id != item.id:
+        return item
+    return replace(item, content=memory.content) if memory.status is MemoryStatus.ACTIVE else None
+
+
+def _only_asks(context: ContextAnswer, item: ContextItem, asks: LearnedShare | None) -> bool:
+    found = context.found.get(item.id)
+    vector = found.ranked.candidate.vector if found is not None and item.role == Role.USER else None
+    return asks is not None and vector is not None and asks.of(vector) >= SURELY_ASKS
 
 
 def _sent(context: ContextAnswer, request: ContextRequest) -> list[str]:

@@ -1,25 +1,82 @@
-"""Which of some records are in doubt by a newer one among them: an open conflict stands between the two (P-24)."""
+"""Which records are in doubt: an open conflict stands between each and another one (P-24)."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations, islice
 
-from recollect.contradictions.decisions import ConflictStatus, conflict_in, conflict_key, pair_id
+from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
+from recollect.contradictions.decisions import (
+    CONFLICTS,
+    ConflictStatus,
+    OpenConflict,
+    conflict_in,
+    conflict_key,
+    pair_id,
+)
+from recollect.core.errors import Unavailable
+from recollect.core.items import Item
 from recollect.core.scope import Scope
+from recollect.memories.representation import seen
 from recollect.ports import Items
+from recollect.retrieval.filters import SearchFilters, drop_reason
+
+_NEWEST = 100
+_MOST_READ = 8
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSide:
+    """What an open conflict puts against a record: its id, when it was said, its words, whether it is the newer one."""
+
+    id: str
+    said_at: datetime
+    words: str
+    newer: bool = False
 
 
 class FindDoubts:
-    """Reads by key, one for each pair: meant for a dozen records."""
+    """Reads the newest hundred conflicts, and by key one for each pair: meant for a dozen records."""
 
-    def __init__(self, items: Items) -> None:
+    def __init__(self, items: Items, current: CurrentRecords) -> None:
         self._items = items
+        self._current = current
 
-    def among(self, scope: Scope, oldest_first: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """By the id of each older record the newer ones, in the order given; of the memories of records, their ids."""
-        pairs = {conflict_key(pair_id(newer, older)): (newer, older) for older, newer in combinations(oldest_first, 2)}
-        stored = self._items.get(scope.user, list(pairs)) if pairs else {}
-        found: dict[str, tuple[str, ...]] = {}
-        for key, (newer, older) in pairs.items():
-            if key in stored and conflict_in(stored[key].value).status is ConflictStatus.OPEN:
-                found[older] = (*found.get(older, ()), newer)
-        return found
+    def about(self, scope: Scope, oldest_first: Sequence[str]) -> tuple[OpenConflict, ...]:
+        """The open conflicts among these, and of the newest ones all others; of memories of records, by their ids.
+
+        Where a page of them cannot be read, those among these alone.
+        """
+        if not oldest_first:
+            return ()
+        newest, all_of_them = self._newest(scope)
+        among = () if all_of_them else self._among(scope, oldest_first)
+        conflicts = {one.id: one for one in (conflict_in(item.value) for item in (*newest, *among))}
+        return tuple(one for one in conflicts.values() if one.status is ConflictStatus.OPEN)
+
+    def _newest(self, scope: Scope) -> tuple[Sequence[Item], bool]:
+        """With whether there are no others."""
+        try:
+            page = self._items.page(scope.user, CONFLICTS, _NEWEST, None, descending=True)
+        except Unavailable:
+            return (), False
+        return page.items, page.more is None
+
+    def _among(self, scope: Scope, oldest_first: Sequence[str]) -> Sequence[Item]:
+        keys = [conflict_key(pair_id(newer, older)) for older, newer in combinations(oldest_first, 2)]
+        return tuple(self._items.get(scope.user, keys).values()) if keys else ()
+
+    def sides(self, scope: Scope, ids: Sequence[str], filters: SearchFilters) -> Mapping[str, OtherSide]:
+        """The first eight of these records, as far as these filters show them now; none where they ask of the past."""
+        if filters.looks_back or not ids:
+            return {}
+        found = self._current.read(scope, list(islice(dict.fromkeys(ids), _MOST_READ)), filters.now)
+        shown = (_side(scope, one, record, filters) for one, record in found.items())
+        return {side.id: side for side in shown if side is not None}
+
+
+def _side(scope: Scope, record_id: str, record: CurrentRecord, filters: SearchFilters) -> OtherSide | None:
+    memory = seen(record.stored.memory, filters) if record.stored is not None else None
+    if drop_reason(scope, record.event, filters) is not None or (record.stored is not None and memory is None):
+        return None
+    return OtherSide(record_id, record.event.timestamp, memory.content if memory is not None else record.event.content)

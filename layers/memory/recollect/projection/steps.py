@@ -16,10 +16,12 @@ from recollect.memories.promote import MemoryStep
 from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import represented
 from recollect.rules.groups import Rules
+from recollect.summaries.run import LostWords
 from recollect.timeline.bus import SegmentPlace
 from recollect.timeline.listing import KnownSpaces, KnownUsers
 
 FollowEvents: TypeAlias = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
+FollowWords: TypeAlias = Callable[[Scope, Sequence[Event], LostWords, datetime], None]
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class ProjectionSteps:
     segments: AssignSegments
     users: KnownUsers
     spaces: KnownSpaces
-    summaries: FollowEvents
+    summaries: FollowWords
     expiry: FollowEvents
     archive: Callable[[Scope, Sequence[EventRef], datetime], None]
     outbox: Callable[[Scope, datetime], None]
@@ -126,8 +128,9 @@ class ProjectionSteps:
             batch.segments = self.segments.assign(scope, batch.events, now)
 
     def _update_summaries(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
-        lost = [*batch.gone, *_replaced(batch.events, batch.memories), *batch.ended]
-        self.summaries(scope, batch.events, lost, now)
+        deleted = [*batch.gone, *_replaced(batch.events, batch.memories)]
+        superseded = [event.ref for event in batch.changed if event.superseded_by is not None]
+        self.summaries(scope, batch.events, LostWords(deleted, [*superseded, *batch.ended]), now)
 
     def _note_expiry(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         self.expiry(scope, [_represented(event, batch.memories) for event in batch.events], batch.gone, now)

@@ -49,6 +49,7 @@ class SummaryTask:
 class Draft:
     """A summary in the making: the text, the named goals with their sources, and the last message covered.
 
+    `refs` and `said` have the places and the words of the messages that were read, by their ids.
     `earlier` are the sentences that it began with; `complete`: nothing was left out for want of time; `inferred`: a
     model took part.
     """
@@ -58,6 +59,7 @@ class Draft:
     earlier: tuple[SummarySentence, ...]
     named: list[NamedGoal] = field(default_factory=list)
     refs: dict[str, EventRef] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
     until: EventRef | None = None
     model: str = ""
     complete: bool = True
@@ -106,6 +108,7 @@ class MakeSummary:
         stored = frozenset(goal.id for goal in task.goals)
         draft.named += [_named(goal, goals, stored, sources, source) for goal in answer.tracked_goals]
         draft.refs |= {event.id: event.ref for event in step}
+        draft.said |= {event.id: event.content for event in step}
         draft.until = step[-1].ref
 
     def _answer(self, task: SummaryTask, material: SummaryMaterial, fence: Fence) -> tuple[SummaryAnswer, str]:

@@ -165,6 +165,14 @@ class Goal:
             return None
         return self if left == self.sources else self._with(left)
 
+    def when_ended(self, event_ids: frozenset[str]) -> "Goal":
+        """As it is once these sources hold no more: abandoned where too few are left. What a person set stays."""
+        left = self.sources.without(event_ids)
+        if left is not None:
+            return self if left == self.sources else self._with(left)
+        over = self.status is not GoalStatus.ACTIVE or "status" in self.set_by_user
+        return self if over else replace(self, status=GoalStatus.ABANDONED)
+
     def _with(self, sources: GoalSources) -> "Goal":
         return replace(self, source_event_ids=sources.event_ids, together=sources.together, supported=sources.supported)
 

@@ -1,10 +1,11 @@
 """Reads the messages that no summary covers yet, and stored summaries (H-14); redacts summaries and goals.
 
-What a deleted event said is deleted from summaries and goals too, by the ids of their sources (P-5, P-22).
+What a deleted event said is deleted from summaries and goals too, by the ids of their sources (P-5, P-22). What
+holds no more is quoted by no summary, and ends the goals that rest on it (P-24).
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -12,11 +13,15 @@ from typing import TypeAlias
 
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
+from recollect.core.ids import IdSource
 from recollect.core.items import Document, Item, ItemKey, ItemPath, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections
+from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.memories.reading import ReadMemories
+from recollect.memories.representation import represented, seen
 from recollect.ports import Items, Timeline
-from recollect.retrieval.filters import TimeWindow
+from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.summaries.goals import Goal, goal_document
 from recollect.summaries.storage import (
     GOALS,
@@ -36,6 +41,8 @@ _SUMMARIES_PAGE = 50
 _MOST_IN_MEMORY = 1_000
 _BATCH = 100
 Changed: TypeAlias = Callable[[Item], Document | None]
+Noted: TypeAlias = Callable[[Item], list[ItemWrite]]
+"""What is written together with the change of an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,9 @@ class Found:
 class ReadBacklog:
     """Reads messages of one persona over all conversations, without private and expired ones (P-21)."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
+        self._memories = ReadMemories(items)
 
     def read(self, scope: Scope, state: SummaryState, now: datetime) -> Found:
         """All that lies strictly after the covered place (H-08); at most 1,000 messages stay in memory."""
@@ -65,8 +73,10 @@ class ReadBacklog:
         backlog = Backlog(tuple(refs), sum(1 for ref in refs if state.is_new(ref)), since)
         return Found(backlog, {event.id: event for event in oldest})
 
-    def messages(self, scope: Scope, refs: Sequence[EventRef], known: Mapping[str, Event]) -> Iterator[Event]:
-        """The messages at these places that may be quoted, in order.
+    def messages(
+        self, scope: Scope, refs: Sequence[EventRef], known: Mapping[str, Event], now: datetime
+    ) -> Iterator[Event]:
+        """The messages at these places that may be quoted, in order, in the words that hold.
 
         Not deleted or superseded ones, and none that will expire: a summary would outlive it.
         """
@@ -75,14 +85,19 @@ class ReadBacklog:
             missing = [ref for ref in batch if ref.id not in known]
             read = self._timeline.read(scope, missing) if missing else {}
             found = (known.get(ref.id) or read.get(ref.id) for ref in batch)
-            quotable = (event for event in found if event is not None and event.superseded_by is None)
+            holding = self._holding(scope, [event for event in found if event is not None], now)
+            quotable = (event for event in holding if event.superseded_by is None)
             yield from (event for event in quotable if event.expires_at is None)
 
-    def deleted(self, scope: Scope, event_ids: Iterable[str], known: Mapping[str, EventRef]) -> frozenset[str]:
-        """Which of these events, as far as their places are known, were deleted from the timeline."""
-        refs = [known[event_id] for event_id in event_ids if event_id in known]
-        there = self._timeline.read(scope, refs) if refs else {}
-        return frozenset(ref.id for ref in refs) - there.keys()
+    def _holding(self, scope: Scope, events: Sequence[Event], now: datetime) -> Iterator[Event]:
+        """The events as their memories are now, without those of which nothing holds."""
+        filters = SearchFilters(now=now)
+        memories = self._memories.read(scope, [event.id for event in events])
+        for event in events:
+            memory = memories.get(event.id)
+            held = seen(memory, filters) if memory is not None else None
+            if memory is None or held is not None:
+                yield represented(event, held)
 
     def _uncovered(self, scope: Scope, state: SummaryState, now: datetime) -> Iterator[Event]:
         start = state.covered.timestamp if state.covered else None
@@ -148,10 +163,11 @@ class Redacted:
 
 
 class RedactSummaries:
-    """Runs after the events are deleted from the timeline; idempotent."""
+    """Runs after the events are deleted from the timeline, or their memories have ended; idempotent."""
 
-    def __init__(self, items: Items) -> None:
+    def __init__(self, items: Items, ids: IdSource) -> None:
         self._items = items
+        self._ids = ids
 
     def redact(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Redacted:
         """Deletes every sentence, and every goal, that comes from one of these events, for every persona.
@@ -181,6 +197,30 @@ class RedactSummaries:
 
         return self._change_all(scope, redacted, unsourced, now)
 
+    def end(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> Redacted:
+        """Deletes every sentence that comes from one of these events, which hold no more, as `redact` does.
+
+        A goal that rests on them is abandoned, unless a person set its status; one of unknown sources stays.
+        """
+        ids = frozenset(ref.id for ref in refs)
+
+        def quoted(item: Item) -> Document:
+            return summary_document(summary_from(item.value).without(ids, refs))
+
+        def followed(item: Item) -> Document:
+            return goal_document(goal_in(item).when_ended(ids))
+
+        return self._change_all(scope, quoted, followed, now, lambda item: self._noted(goal_in(item), ids, now))
+
+    def _noted(self, goal: Goal, ended: frozenset[str], now: datetime) -> list[ItemWrite]:
+        if goal.when_ended(ended).status is goal.status:
+            return []
+        actor = Actor(ActorKind.JOB, "project")
+        entry = AuditEntry(
+            id=self._ids.fresh(), at=now, actor=actor, action=Action.PATCH, target_ids=(goal.id,), via="goals"
+        )
+        return [audit_write(replace(entry, reason="superseded"))]
+
     def rejected(self, scope: Scope, rejections: Rejections, now: datetime) -> Redacted:
         """Deletes what the user rejected, whatever its sources: sentences of summaries, and goals (P-22)."""
 
@@ -199,19 +239,31 @@ class RedactSummaries:
         summaries = (summary_from(item.value) for item in self._all(scope, SUMMARIES))
         return frozenset(one.persona_id for one in summaries if any(one.covers(ref) for ref in refs))
 
-    def _change_all(self, scope: Scope, summary: Changed, goal: Changed, now: datetime) -> Redacted:
+    def _change_all(
+        self, scope: Scope, summary: Changed, goal: Changed, now: datetime, noted: Noted | None = None
+    ) -> Redacted:
         """Whoever makes a summary just now finds its state changed."""
         for item in self._all(scope, SUMMARY_STATES):
             if "lease" in item.value:
                 self._change(scope, item, lambda state: {**state.value}, now, always=True)
         summaries = sum(self._change(scope, item, summary, now) for item in self._all(scope, SUMMARIES))
-        return Redacted(summaries, sum(self._change(scope, item, goal, now) for item in self._all(scope, GOALS)))
+        goals = sum(self._change(scope, item, goal, now, noted) for item in self._all(scope, GOALS))
+        return Redacted(summaries, goals)
 
     def _all(self, scope: Scope, path: ItemPath) -> Iterator[Item]:
         for page in pages(lambda after: self._items.page(scope.user, path, _SUMMARIES_PAGE, after)):
             yield from page.items
 
-    def _change(self, scope: Scope, item: Item, changed: Changed, now: datetime, *, always: bool = False) -> bool:
+    def _change(
+        self,
+        scope: Scope,
+        item: Item,
+        changed: Changed,
+        now: datetime,
+        noted: Noted | None = None,
+        *,
+        always: bool = False,
+    ) -> bool:
         first = [item]
 
         def attempt() -> bool:
@@ -221,7 +273,8 @@ class RedactSummaries:
             value = changed(current)
             if value == current.value and not always:
                 return False
-            self._items.write(scope.user, [ItemWrite(item.key, value, current.version, current.due)], now)
+            also = noted(current) if noted is not None else []
+            self._items.write(scope.user, [ItemWrite(item.key, value, current.version, current.due), *also], now)
             return True
 
         return retry_on_conflict(attempt, "an item to redact")

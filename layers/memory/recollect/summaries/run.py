@@ -182,6 +182,14 @@ def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, lis
     return by_persona
 
 
+@dataclass(frozen=True, slots=True)
+class LostWords:
+    """Events that are deleted or said otherwise by now, and others of which something holds no more."""
+
+    deleted: Sequence[EventRef] = ()
+    ended: Sequence[EventRef] = ()
+
+
 class SummaryStep:
     """The projection step: runs before the markers are deleted, so that nothing is lost where it fails; idempotent."""
 
@@ -189,8 +197,10 @@ class SummaryStep:
         self._note = note
         self._redact = redact
 
-    def follow(self, scope: Scope, events: Sequence[Event], deleted: Sequence[EventRef], now: datetime) -> None:
-        """Counts the events towards the next summary; redacts deleted ones from stored summaries."""
+    def follow(self, scope: Scope, events: Sequence[Event], lost: LostWords, now: datetime) -> None:
+        """Counts the events towards the next summary; redacts what is lost from stored summaries and goals."""
         self._note.note(scope, events, now)
-        if deleted:
-            self._redact.redact(scope, deleted, now)
+        if lost.deleted:
+            self._redact.redact(scope, lost.deleted, now)
+        if lost.ended:
+            self._redact.end(scope, lost.ended, now)

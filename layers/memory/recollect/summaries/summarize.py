@@ -16,7 +16,7 @@ from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT, Item, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.time import iso
-from recollect.deletion.suppression import SuppressionList
+from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
 from recollect.ports import Items, Model, Timeline
 from recollect.rules.groups import SummaryRules
@@ -94,7 +94,7 @@ class Summarize:
 
     def __init__(self, timeline: Timeline, items: Items, model: Model) -> None:
         self._items = items
-        self._read = ReadBacklog(timeline)
+        self._read = ReadBacklog(timeline, items)
         self._gate = SuppressionList(items)
         self._make = MakeSummary(model)
 
@@ -141,7 +141,7 @@ class Summarize:
             remaining_seconds=work.order.remaining_seconds,
         )
         rejections = self._gate.load(work.scope)
-        messages = self._read.messages(work.scope, work.due.covers, work.found.events)
+        messages = self._read.messages(work.scope, work.due.covers, work.found.events, work.order.now)
         return self._make.make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
@@ -150,11 +150,11 @@ class Summarize:
             state = state_in(item, work.scope.persona_id)
             if not _is_mine(state, work.order):
                 raise Conflict("somebody else has begun to make this summary")
-            deleted, goals = self._deleted_meanwhile(work, draft), self._goals(work.scope)
-            rejections = self._gate.load(work.scope)
-            merged = [goal for goal in self._merged(work, draft, goals, deleted) if rejections.admits_goal(goal)]
-            places = [draft.refs[event_id] for event_id in deleted if event_id in draft.refs]
-            summary = rejections.summary(self._summary(work, draft, merged).without(deleted, places))
+            rejections, goals = self._gate.load(work.scope), self._goals(work.scope)
+            lost = self._lost_meanwhile(work, draft, rejections)
+            merged = [goal for goal in self._merged(work, draft, goals, lost) if rejections.admits_goal(goal)]
+            places = [draft.refs[event_id] for event_id in lost if event_id in draft.refs]
+            summary = rejections.summary(self._summary(work, draft, merged).without(lost, places))
             changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
             after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
             after = replace(after, hint=after.hint + _left(work, draft))
@@ -169,9 +169,9 @@ class Summarize:
 
         return retry_on_conflict(attempt, "the state of the summaries")
 
-    def _merged(self, work: _Work, draft: Draft, stored: Sequence[Goal], deleted: frozenset[str]) -> list[Goal]:
+    def _merged(self, work: _Work, draft: Draft, stored: Sequence[Goal], lost: frozenset[str]) -> list[Goal]:
         ids = (work.order.seed.nth(number) for number in range(1, IDS))
-        still = [left for named in draft.named if (left := _supported(named, stored, deleted)) is not None]
+        still = [left for named in draft.named if (left := _supported(named, stored, lost)) is not None]
         return merge_goals(stored, still, ids, work.scope.persona_id)
 
     def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal]) -> Summary:
@@ -192,11 +192,15 @@ class Summarize:
             persona_id=work.scope.persona_id,
         )
 
-    def _deleted_meanwhile(self, work: _Work, draft: Draft) -> frozenset[str]:
+    def _lost_meanwhile(self, work: _Work, draft: Draft, rejections: Rejections) -> frozenset[str]:
+        """What was deleted, or holds no more in the words that were read."""
         earlier = self._last(work.scope, work.state)
         still = frozenset(earlier.source_event_ids if earlier else ())
         redacted = frozenset(source for one in draft.earlier for source in one.source_event_ids) - still
-        return redacted | self._read.deleted(work.scope, _needed(draft), draft.refs)
+        refs = [draft.refs[event_id] for event_id in sorted(_needed(draft) & draft.refs.keys())]
+        found = self._read.messages(work.scope, refs, {}, work.order.now)
+        held = {one.id: one.content for event in found if (one := rejections.shown(event)) is not None}
+        return redacted | frozenset(ref.id for ref in refs if held.get(ref.id) != draft.said[ref.id])
 
     def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
         """Corrects the count, unless another writer changed the state just now."""
@@ -326,12 +330,12 @@ def _audit_writes(work: _Work, draft: Draft, changed: Sequence[Goal]) -> list[It
     ]
 
 
-def _supported(named: NamedGoal, stored: Sequence[Goal], deleted: frozenset[str]) -> NamedGoal | None:
+def _supported(named: NamedGoal, stored: Sequence[Goal], lost: frozenset[str]) -> NamedGoal | None:
     if named.stored_id is not None and all(goal.id != named.stored_id for goal in stored):
         return None  # deleted while the model was at work
     if not named.sources.supported:
-        return None if deleted and named.stored_id is None else named
-    left = named.sources.without(deleted)
+        return None if lost and named.stored_id is None else named
+    left = named.sources.without(lost)
     if left is None:
         return None if named.stored_id is None else replace(named, sources=GoalSources(supported=False))
     return replace(named, sources=left)

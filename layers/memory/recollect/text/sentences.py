@@ -2,7 +2,8 @@
 
 import re
 
-from recollect.text.phrases import CJK_CLASS
+from recollect.text.dates import MONTHS
+from recollect.text.phrases import CJK_CLASS, fold
 from recollect.text.terms import terms
 
 _CJK = re.compile(f"[{CJK_CLASS}]")
@@ -14,6 +15,9 @@ _ABBREVIATED = re.compile(
 )
 
 _ORDINAL = re.compile(r"(?:^|\W)\d{1,2}\.$")
+_FIRST_LETTERS = re.compile(r"[^\W\d_]+")
+_SHORTEST_MONTH = 4
+_LONGEST_MONTH = 20
 
 _MARKS = ("?", "？", "؟", "\u037e", "፧")
 _CLOSING_MARKS = "\"'”’)»』」] "
@@ -31,12 +35,13 @@ def split_sentences(text: str) -> list[str]:
     """The trimmed sentences in order: they end at . ! ? and their CJK forms before white space, and at line ends.
 
     Not inside of 2.5, and not after an abbreviation, a lone letter, the number of a list, or an ordinal before a small
-    letter ("zum 30. november"). Linear; joined with spaces they have every word of the text.
+    letter or a month ("zum 30. November"). Linear; joined with spaces they have every word of the text.
     """
     pieces, start = [], 0
     for end in _END.finditer(text):
         piece = text[start : end.start()].strip()
-        if end.group() and not _breaks_line(end.group()) and _goes_on(piece[-12:], text[end.end() : end.end() + 1]):
+        following = text[end.end() : end.end() + _LONGEST_MONTH]
+        if end.group() and not _breaks_line(end.group()) and _goes_on(piece[-12:], following):
             continue
         pieces.append(text[start : end.end()].strip())
         start = end.end()
@@ -44,7 +49,15 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _goes_on(tail: str, following: str) -> bool:
-    return bool(_ABBREVIATED.search(tail) or (following.islower() and _ORDINAL.search(tail)))
+    return bool(
+        _ABBREVIATED.search(tail) or (_ORDINAL.search(tail) and (following[:1].islower() or _is_month(following)))
+    )
+
+
+def _is_month(following: str) -> bool:
+    """Short names are other words too: "May I …?"."""
+    word = _FIRST_LETTERS.match(following)
+    return word is not None and len(word.group()) >= _SHORTEST_MONTH and fold(word.group()) in MONTHS
 
 
 def count_words(text: str) -> int:

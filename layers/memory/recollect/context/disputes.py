@@ -1,0 +1,64 @@
+"""What open conflicts say of the best hits: which may have been changed, and by what (P-24)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from recollect.contradictions.decisions import OpenConflict
+from recollect.contradictions.doubts import FindDoubts, OtherSide
+from recollect.core.scope import Scope
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import Recalled
+from recollect.retrieval.ranking import Ranked
+
+_COMPARED = 14
+"""Of so many of the best hits each pair is looked up: at most 91 keys."""
+
+Sides: TypeAlias = Mapping[str, Sequence[OtherSide]]
+"""What open conflicts put against an item, newest first, by its identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disputes:
+    """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too."""
+
+    sides: Sides
+    newer: Mapping[str, tuple[Ranked, ...]]
+
+
+def disputes(find: FindDoubts, scope: Scope, recalled: Recalled, filters: SearchFilters) -> Disputes:
+    """Of the first hits; what stands against one and was not found is read."""
+    first = {recalled.identity(one): one for one in recalled.ranked[:_COMPARED]}
+    oldest_first = sorted(first, key=lambda i: (first[i].candidate.timestamp, first[i].id))
+    pairs = [pair for one in find.about(scope, oldest_first) for pair in _both_ways(one) if pair[0] in first]
+    known = _known(find, scope, recalled, [side.id for _, side in pairs], filters)
+    sides: dict[str, list[OtherSide]] = {}
+    for own, side in pairs:
+        if side.id in known:
+            sides.setdefault(own, []).append(replace(known[side.id], newer=side.newer))
+    newest_first = {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
+    newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
+    return Disputes(newest_first, {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    id: str
+    newer: bool
+
+
+def _both_ways(conflict: OpenConflict) -> tuple[tuple[str, _Side], tuple[str, _Side]]:
+    return (conflict.older, _Side(conflict.newer, True)), (conflict.newer, _Side(conflict.older, False))
+
+
+def _known(
+    find: FindDoubts, scope: Scope, recalled: Recalled, ids: Sequence[str], filters: SearchFilters
+) -> dict[str, OtherSide]:
+    hits = {recalled.identity(one): one for one in recalled.ranked}
+    found = {i: OtherSide(i, hits[i].candidate.timestamp, recalled.text(hits[i])) for i in ids if i in hits}
+    return {**found, **find.sides(scope, [i for i in ids if i not in hits], filters)}
+
+
+def _said(side: OtherSide) -> tuple[datetime, str]:
+    return side.said_at, side.id
