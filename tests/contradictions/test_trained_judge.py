@@ -83,6 +83,27 @@ def test_of_several_sentences_the_one_ends_that_no_longer_holds() -> None:
 
 
 @pytest.mark.spec("P-24")
+def test_of_several_clauses_the_one_ends_that_no_longer_holds() -> None:
+    older, newer = "I live in Porto with Rui, and I work as a nurse, the rent is 1,200.", "Moved to Braga."
+    found = judged(newer, older, {(newer, older): CHANGES, (newer, "I live in Porto with Rui"): CHANGES})
+    assert found is not None
+    assert [older[slice(*span)] for span in found.ended] == ["I live in Porto with Rui"]
+
+
+@pytest.mark.spec("P-24")
+def test_what_is_told_far_behind_in_a_long_older_message_is_read() -> None:
+    class Near(Noted):
+        def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+            told = ("Paris" in pair.older and len(pair.older) <= 160 for pair in pairs)
+            return [PairScores(changed=0.9 if one else 0.0) for one in told]
+
+    older = f"{'It rained again and we talked about the garden for an hour. ' * 4}I live in Paris, near the canal."
+    (found,) = TrainedJudge(Near()).judge(said("I moved to Lyon."), [said(older)])
+    assert found is not None
+    assert [older[slice(*span)] for span in found.ended] == ["I live in Paris"]
+
+
+@pytest.mark.spec("P-24")
 def test_where_no_sentence_by_itself_is_changed_a_conflict_is_left_open() -> None:
     older = f"My gran bakes on Sundays. {OLD}"
     found = judged("I moved to Lyon.", older, {("I moved to Lyon.", older): CHANGES})
@@ -166,6 +187,9 @@ class Noted:
 
     def may_pass(self, texts: Sequence[str]) -> list[bool]:
         return [True] * len(texts)
+
+    def worth_keeping(self, texts: Sequence[str]) -> list[float]:
+        return [1.0] * len(texts)
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         told = ("Lyon" in pair.newer and len(pair.newer) <= 220 for pair in pairs)

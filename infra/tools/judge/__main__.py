@@ -14,14 +14,15 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from infra.tools.judge.examples import PAIRS, cases, for_a_while, talks, written
+from infra.tools.judge.examples import PAIRS, cases, for_a_while, months, talks, written
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import CANDIDATES, Sampling, of_talk, sampled
+from infra.tools.judge.sampling import Sampling, of_talk, sampled
 from recollect.adapters.embedders.unigram import read_unigram
+from recollect.contradictions.candidates import JUDGED
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/judge_layers.npz"
-TALKS, CASES = Path(__file__).with_name("talks"), Path(__file__).with_name("cases")
+TALKS, CASES, MONTHS, LASTING = (Path(__file__).with_name(name) for name in ("talks", "cases", "months", "lasting"))
 
 
 def main() -> None:
@@ -44,6 +45,8 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
         cases=CASES,
         talks=TALKS,
         pairs=(given.data / "relation-pairs", PAIRS, *given.own),
+        months=MONTHS,
+        lasting=LASTING,
         held=_held(given),
         cases_share=given.cases,
         seed=given.seed,
@@ -75,9 +78,9 @@ def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
 
     tokenizer, model, held = read_unigram(given.model / "unigram.bin", 512), started(given.wheel), _held(given)
     model.load_state_dict(torch.load(given.out / "judge.pt"))
-    told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, CANDIDATES)]
+    told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, JUDGED)]
     found = calibrated(
-        model, tokenizer, told, [*written(given.data), *cases(CASES)], for_a_while(given.data, CASES, held)
+        model, tokenizer, told, [*written(given.data), *cases(CASES)], for_a_while(given.data, CASES, MONTHS, held)
     )
     write(found, given.out)
     print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(told)} pairs")
@@ -103,6 +106,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
         scores_of,
         talk_lines,
     )
+    from infra.tools.judge.month_scores import month_lines
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     model, held = OnnxPairModel(given.model), _held(given) or HELD
@@ -112,6 +116,8 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
     found = [scores_of(model, talk, nearest) for talk in own]
     print("\n".join([*talk_lines(own, found), *calibration_lines(own, found)]))
+    own_months = [month for month in months(MONTHS) if held & {month.group, month.id}]
+    print("\n".join(month_lines(own_months, model, nearest) if own_months else ()))
     natural = list(talks(given.data / "natural-dev"))
     scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))

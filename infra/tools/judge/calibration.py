@@ -32,7 +32,7 @@ _LEAST_SPREAD = 1e-6
 _AT_ONCE = 64
 
 
-_PASSING = 0.05
+_PASSING = 0.3
 """From which probability on a message may hold for a while only: a date must be read in it as well."""
 
 CALIBRATED = ("scale", "shift", "message_from", "pair_from", "passing_from")

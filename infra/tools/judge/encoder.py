@@ -42,21 +42,27 @@ class Layer(nn.Module):
 
 
 class PairEncoder(nn.Module):
-    """Ids and segments (batch, length) in; logits (batch, 4), and the early ones of changed or not (batch), out."""
+    """Ids and segments (batch, length) in; logits (batch, 4) out, and two of the early layers (batch).
+
+    Those are of changed or not, and of whether a message alone states something that is worth keeping for months.
+    """
 
     def __init__(self, words: Tensor, dropout: float) -> None:
         super().__init__()
         width = weights.DIMENSION
+        self.words: Tensor
         self.register_buffer("words", words, persistent=False)
         self.places, self.segments = nn.Embedding(512, width), nn.Embedding(SEGMENTS, width)
         self.norm, self.drop = nn.LayerNorm(width, eps=_EPSILON), nn.Dropout(dropout)
         self.layers = nn.ModuleList(Layer(width, dropout) for _ in range(weights.LAYERS))
         self.hidden, self.classes = nn.Linear(2 * width, width), nn.Linear(width, CLASSES)
         self.early_hidden, self.early = nn.Linear(2 * width, EARLY_WIDTH), nn.Linear(EARLY_WIDTH, 1)
+        self.lasting = nn.Linear(2 * width, 1)
 
-    def forward(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         seen, early = self.seen(ids, segments)
-        return self.classes(self.read(seen)).float(), self.read_early(early).float()
+        lasting: Tensor = self.lasting(self.drop(early))[:, 0]
+        return self.classes(self.read(seen)).float(), self.read_early(early).float(), lasting.float()
 
     def read(self, seen: Tensor) -> Tensor:
         """What the classes are read from, (batch, width)."""
@@ -70,8 +76,8 @@ class PairEncoder(nn.Module):
     def seen(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
         """The state of `<s>` beside the mean state, (batch, 2 width): of all layers, and of the early ones."""
         shown = segments >= 0
-        x = self.words[ids].float() + self.places(torch.arange(ids.shape[1])) + self.segments(segments.clamp(min=0))
-        x = self.drop(self.norm(x))
+        places = self.places(torch.arange(ids.shape[1], device=ids.device))
+        x = self.drop(self.norm(self.words[ids].float() + places + self.segments(segments.clamp(min=0))))
         mask = shown[:, None, None, :]
         for layer in self.layers[: weights.EARLY_LAYERS]:
             x = layer(x, mask)
@@ -82,7 +88,7 @@ class PairEncoder(nn.Module):
 
     def new_parameters(self) -> list[nn.Parameter]:
         """Those that the embedder does not have."""
-        new = (self.segments, self.hidden, self.classes, self.early_hidden, self.early)
+        new = (self.segments, self.hidden, self.classes, self.early_hidden, self.early, self.lasting)
         return [one for part in new for one in part.parameters()]
 
 

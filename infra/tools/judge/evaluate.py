@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from infra.tools.judge.examples import Example, Talk, stale_turns
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import CANDIDATES, candidate_pairs
+from infra.tools.judge.sampling import candidate_pairs
+from recollect.contradictions.candidates import JUDGED
 from recollect.contradictions.pairs import StatementPair
 from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
@@ -18,8 +19,8 @@ from recollect.rules.groups import ConflictRules
 HELD = frozenset({"w3", "x1", "x2", "x3", "c", "q", "r", "s"})
 """What the judge that is in the repository has not learnt from."""
 ASKED = ConflictRules().ask
-THRESHOLDS = (0.15, 0.25, 0.4, 0.55, 0.65, 0.8)
-STEPS = (0.0, 0.1, 0.25, 0.4, 0.55, 0.65, 0.8)
+THRESHOLDS = (0.15, 0.25, 0.4, 0.55, 0.65, 0.75, 0.85)
+STEPS = (0.0, 0.1, 0.25, 0.4, 0.55, 0.65, 0.75)
 Scores = Mapping[tuple[int, int], float]
 
 
@@ -33,7 +34,7 @@ def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
 
 def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
     """That of each pair that a service would ask about, by the places of newer and older."""
-    pairs = candidate_pairs(talk, nearest, CANDIDATES)
+    pairs = candidate_pairs(talk, nearest, JUDGED)
     found = changed_by(model, [talk.example(*pair) for pair in pairs])
     return dict(zip(pairs, found.tolist(), strict=True))
 

@@ -5,15 +5,23 @@ changes are labelled (`talks`). A group is one writer's items: a fold never spli
 """
 
 import json
+import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 PAIRS: Final = Path(__file__).with_name("pairs")
+LASTING: Final = "lasting"
+"""The kind of an example that is a message alone, labelled by whether it is worth keeping."""
 LABELS: Final = {"none": 0, "replaces": 1, "ends": 2, "part": 3}
 _CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
 """By shape; a bounded change is left out, since a date reader decides it."""
+
+
+_NEARLY_ALL = 0.7
+_ONLY = re.compile(r"\b(?:week|day|month|weekend|time|once|today|days|weeks) only\b")
+"""The kinds of what holds for a while only, in the months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,74 @@ def written(data: Path) -> list[Example]:
     return [*relation_pairs(data / "relation-pairs"), *relation_pairs(PAIRS)]
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a message, as its id and the words."""
+
+    id: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """One person's messages, most with several matters; what ends what is labelled by the words of both messages."""
+
+    id: str
+    group: str
+    lang: str
+    messages: dict[str, str]
+    changes: dict[tuple[Part, Part], int]
+    near: frozenset[tuple[Part, Part]]
+    lasting: frozenset[Part]
+
+    def labelled(self) -> Iterator[Example]:
+        """Each labelled pair in three sizes: the words, the words against the older message, the two messages."""
+        told = [(pair, label, "month") for pair, label in self.changes.items()]
+        for (new, old), label, kind in [*told, *((pair, 0, "month_near") for pair in self.near)]:
+            whole_new, whole_old = self.messages[new.id], self.messages[old.id]
+            within = label and self._within(label, old)
+            yield Example(self.group, self.lang, new.words, old.words, label, kind)
+            if label or not self._changes(new.id, old.id):
+                yield Example(self.group, self.lang, new.words, whole_old, within, kind)
+                yield Example(self.group, self.lang, whole_new, whole_old, within, kind)
+
+    def _within(self, label: int, old: Part) -> int:
+        """What happens to the whole message: a part of it changes, unless the words are nearly all of it."""
+        return label if len(old.words) > _NEARLY_ALL * len(self.messages[old.id]) else LABELS["part"]
+
+    def _changes(self, new: str, old: str) -> bool:
+        return any((one.id, other.id) == (new, old) for one, other in self.changes)
+
+
+def months(folder: Path) -> Iterator[Month]:
+    """The months of a folder."""
+    for path in sorted(folder.glob("*.json")):
+        raw = _read(path)
+        changes = {
+            (Part(change["by"], change["part"]), Part(of["id"], of["part"])): LABELS[of["relation"]]
+            for change in raw["changes"]
+            for of in change["of"]
+        }
+        near = ((Part(one["by"], one["part"]), Part(one["of"], one["of_part"])) for one in raw["near"])
+        yield Month(
+            id=raw["id"],
+            group=raw["writer"],
+            lang=raw["lang"],
+            messages={one["id"]: one["text"] for one in raw["messages"]},
+            changes=changes,
+            near=frozenset(near),
+            lasting=frozenset(Part(one["id"], one["part"]) for one in raw["lasting"]),
+        )
+
+
+def lasting(folder: Path) -> Iterator[Example]:
+    """Messages alone, by whether they are worth keeping; those that people would disagree about are left out."""
+    for path in sorted(folder.glob("*.jsonl")):
+        for row in map(json.loads, path.read_text("utf-8").splitlines()):
+            if row["keep"] in (0, 1):
+                yield Example(path.stem, row["lang"], row["text"], "", row["keep"], LASTING)
+
+
 def cases(folder: Path) -> Iterator[Example]:
     """The project's own in `cases`: short, English, easier."""
     for row in _read(folder / "cases.json"):
@@ -81,11 +157,16 @@ def cases(folder: Path) -> Iterator[Example]:
         yield Example("near", "en", text, old, 0, kind)
 
 
-def for_a_while(data: Path, folder: Path, held: Set[str]) -> dict[str, bool]:
+def for_a_while(data: Path, folder: Path, months: Path, held: Set[str]) -> dict[str, bool]:
     """Messages of the writers who are not held, by whether what each says holds for a while only."""
     found = {one.new: one.kind == "temporary" for one in written(data) if one.group not in held}
     found |= {row["later"]["text"]: True for row in _read(folder / "cases.json") if row["shape"] == "bounded"}
-    return found | {row[5]: True for row in _read(folder / "acceptance.json") if row[1] == "bounded"}
+    found |= {row[5]: True for row in _read(folder / "acceptance.json") if row[1] == "bounded"}
+    for path in sorted(months.glob("*.json")):
+        raw = _read(path)
+        found |= {one["part"]: False for one in raw["changes"]}
+        found |= {one["part"]: True for one in raw["near"] if _ONLY.search(one["kind"])}
+    return found
 
 
 def talks(folder: Path) -> Iterator[Talk]:

@@ -13,7 +13,7 @@ from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import PARTS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
-VERSION = "e5-judge.3"
+VERSION = "e5-judge.4"
 RELEVANCE_VERSION = "e5-relevance.1"
 _LARGEST = 127
 
@@ -54,6 +54,8 @@ def _named(state: dict[str, Tensor], calibration: Calibration) -> Iterator[tuple
     passing = state["early.weight"].new_tensor(calibration.passing)
     yield "passing.w", passing[None, :-1]
     yield "passing.b", passing[-1:]
+    yield "lasting.w", state["lasting.weight"]
+    yield "lasting.b", state["lasting.bias"]
     yield from _encoder(state, ("hidden", "early_hidden", "early"), range(_count_layers(state)))
 
 

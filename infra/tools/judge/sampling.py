@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from infra.tools.judge.examples import Example, Talk, cases, relation_pairs, talks
+from infra.tools.judge.examples import Example, Talk, cases, lasting, months, relation_pairs, talks
+from infra.tools.judge.matters import beside_others, of_month
 from infra.tools.judge.nearest import Nearest
 
-CANDIDATES = 8
-"""The nearest older turns that a service asks about."""
 _CROSSED_AMONG, _CROSSED_FROM = 60, 15
 _WRITTEN_BY_A_MODEL = ("assistant", "bot", "model")
 
@@ -22,19 +21,22 @@ class Sampling:
 
     `held`: groups and talks that are left out. `candidates`: the nearest older turns of each message of a talk. Shares
     are of the project's own cases, of the messages of conversations without labels, of the changes that are crossed, of
-    the written pairs whose newer message is given alone.
+    the written pairs whose newer message is given alone, of the pairs that are given again beside other matters.
     """
 
     data: Path
     cases: Path
     talks: Path
     pairs: tuple[Path, ...]
+    months: Path
+    lasting: Path
     held: frozenset[str] = frozenset()
-    candidates: int = CANDIDATES
+    candidates: int = 8
     cases_share: float = 0.5
     unlabelled_share: float = 0.12
     crossed_share: float = 0.6
     alone_share: float = 0.4
+    beside_share: float = 0.5
     seed: int = 1
 
 
@@ -49,6 +51,11 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
     for talk in talks(sampling.talks):
         if not sampling.held & {talk.group, talk.id}:
             found += [*of_talk(talk, nearest, sampling.candidates), *map(alone, messages_of(talk))]
+    found += beside_others([one for one in found if one.kind != "unlabelled"], rng, sampling.beside_share)
+    for month in months(sampling.months):
+        if not sampling.held & {month.group, month.id}:
+            found += [*month.labelled(), *of_month(month, nearest, sampling.candidates)]
+    found += (one for one in lasting(sampling.lasting) if one.group not in sampling.held)
     return [*found, *(alone(one) for one in written if rng.random() < sampling.alone_share)]
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from infra.tools.judge.encoder import PairEncoder
-from infra.tools.judge.examples import Example
+from infra.tools.judge.examples import LASTING, Example
 from infra.tools.judge.pieces import Encoded, batch_of, encode
 from recollect.adapters.embedders.unigram import Unigram
 from recollect.core.vectors import FloatArray
@@ -52,8 +52,9 @@ def share_of_rate(step: int, steps: int, warm_share: float) -> float:
 def train(model: PairEncoder, examples: Sequence[Example], tokenizer: Unigram, course: Course, out: Path) -> None:
     """Writes `judge.pt` into `out`, and on the way a checkpoint."""
     rows = [encode(tokenizer, one) for one in examples]
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
     labels = torch.tensor([one.label for one in examples])
-    weights = torch.tensor([(one.weight, one.weight * bool(one.old)) for one in examples])
+    weights = torch.tensor([_weights(one) for one in examples])
     optimizer = _optimizer(model, course)
     rates = [group["lr"] for group in optimizer.param_groups]
     steps = round(course.epochs * math.ceil(len(rows) / course.batch))
@@ -75,8 +76,14 @@ def train(model: PairEncoder, examples: Sequence[Example], tokenizer: Unigram, c
             print(f"step {step} of {steps}: loss {np.mean(losses[-_TOLD_EVERY:]):.4f}, {each:.2f} s each", flush=True)
         if step % _SAVED_EVERY == 0:
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, checkpoint)
-    torch.save(model.state_dict(), out / "judge.pt")
+    torch.save(model.cpu().state_dict(), out / "judge.pt")
     checkpoint.unlink(missing_ok=True)
+
+
+def _weights(one: Example) -> tuple[float, float, float]:
+    """Of the early layers, of the whole, which no message alone is given to, and of what is worth keeping."""
+    lasting = one.kind == LASTING
+    return one.weight * (not lasting), one.weight * bool(one.old), one.weight * lasting
 
 
 @torch.no_grad()
@@ -87,22 +94,24 @@ def probabilities(model: PairEncoder, rows: Sequence[Encoded], size: int = 64) -
     found = np.zeros((len(rows), 4), np.float32)
     for at in range(0, len(order), size):
         chosen = order[at : at + size]
-        found[chosen] = torch.softmax(_logits(model, [rows[place] for place in chosen])[0], 1).numpy()
+        found[chosen] = torch.softmax(_logits(model, [rows[place] for place in chosen])[0], 1).cpu().numpy()
     return found
 
 
-def _logits(model: PairEncoder, rows: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
-    ids, segments = (torch.from_numpy(one) for one in batch_of(rows))
-    with torch.autocast("cpu", torch.bfloat16):
-        logits, early = model(ids, segments)
-    return logits, early
+def _logits(model: PairEncoder, rows: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
+    device = model.words.device
+    ids, segments = (torch.from_numpy(one).to(device) for one in batch_of(rows))
+    with torch.autocast(device.type, torch.bfloat16):
+        logits, early, lasting = model(ids, segments)
+    return logits, early, lasting
 
 
 def _step(
     model: PairEncoder, optimizer: torch.optim.Optimizer, rows: Sequence[Encoded], labels: Tensor, weights: Tensor
 ) -> float:
     model.train()
-    loss = _loss(_logits(model, rows), labels, weights)
+    device = model.words.device
+    loss = _loss(_logits(model, rows), labels.to(device), weights.to(device))
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
@@ -110,17 +119,15 @@ def _step(
     return float(loss.detach())
 
 
-def _loss(logits: tuple[Tensor, Tensor], labels: Tensor, weights: Tensor) -> Tensor:
-    """Most of it on changed or not, the rest on the class; beside that what the early layers say.
-
-    `weights` are (batch, 2): of the early layers, and of the whole, which no message alone is given to.
-    """
-    classes, early = logits
+def _loss(logits: tuple[Tensor, Tensor, Tensor], labels: Tensor, weights: Tensor) -> Tensor:
+    """Most of it on changed or not, the rest on the class; beside that what the early layers say. By `_weights`."""
+    classes, early, lasting = logits
     target = (labels > 0).float() * (1 - 2 * _SMOOTHING) + _SMOOTHING
     changed = _binary(torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], target)
     kind = functional.cross_entropy(classes, labels, reduction="none", label_smoothing=_SMOOTHING)
     whole = (_CHANGED_SHARE * changed + (1 - _CHANGED_SHARE) * kind) * weights[:, 1]
-    return (whole + _EARLY_SHARE * _binary(early, target) * weights[:, 0]).sum() / weights[:, 0].sum()
+    first = _binary(early, target) * weights[:, 0] + _binary(lasting, target) * weights[:, 2]
+    return (whole + _EARLY_SHARE * first).mean()
 
 
 def _binary(logits: Tensor, target: Tensor) -> Tensor:

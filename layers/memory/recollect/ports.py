@@ -387,6 +387,9 @@ class PairModel(Protocol):
     def may_pass(self, texts: Sequence[str]) -> list[bool]:
         """Whether what each says may hold for a while only ("on the sofa until Friday"). Raises NotReady."""
 
+    def worth_keeping(self, texts: Sequence[str]) -> list[float]:
+        """Of each the probability that it states something worth knowing in two months. Raises NotReady."""
+
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
 

@@ -10,6 +10,7 @@ from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contracts.pair_model import PAIRS, PairModelContract
 from recollect.contradictions.pairs import PairScores, StatementPair
 from recollect.core.errors import NotReady
+from recollect.memories.worth_keeping import LEAST_LASTING
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
 
@@ -45,6 +46,21 @@ class TestOnnx(PairModelContract):
         changed, other = model.relate([StatementPair(change, older), StatementPair(stands, older)])
         asked = ConflictRules().ask
         assert changed.changed >= asked > other.changed
+
+    @pytest.mark.spec("P-10")
+    @pytest.mark.parametrize(
+        ("fact", "filler"),
+        [
+            ("Remember I'm allergic to penicillin.", "Always happy to help!"),
+            ("Please remember that my son is called Tom.", "remember when we laughed so hard lol"),
+            ("Merk dir: ich vertrage keine Laktose.", "Danke dir, du bist immer so lieb!"),
+            ("记住，我对花生过敏。", "哈哈太好笑了，我永远支持你！"),
+            ("Recuerda que mi hermana vive en Sevilla y es enfermera.", "¡Qué bien, siempre me haces reír!"),
+        ],
+    )
+    def test_what_is_worth_keeping_is_told_from_filler(self, model: PairModel, fact: str, filler: str) -> None:
+        kept, passed_over = model.worth_keeping([fact, filler])
+        assert kept >= LEAST_LASTING > passed_over
 
     @pytest.mark.spec("P-24")
     @pytest.mark.parametrize(

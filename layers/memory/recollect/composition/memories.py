@@ -15,6 +15,7 @@ from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBrid
 from recollect.memories.promote import BridgeGate, MemoryStep, PromoteMemories
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
 from recollect.memories.save import ReprojectChanged, SaveMemories
+from recollect.memories.worth_keeping import WorthKeeping
 from recollect.timeline.bus import BusOutbox
 
 
@@ -53,7 +54,8 @@ class MemoryUseCases(UseCases):
     @cached_property
     def promotion(self) -> PromoteMemories:
         items, ids = self._parts.items, self._deployment.ids
-        return PromoteMemories(items, BridgeGate(items, ids).decide, ids, self._deployment.generation)
+        gate = BridgeGate(items, ids, WorthKeeping(self._parts.pair_model))
+        return PromoteMemories(items, gate.decide, ids, self._deployment.generation)
 
     @cached_property
     def step(self) -> MemoryStep:

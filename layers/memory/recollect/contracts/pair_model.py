@@ -48,6 +48,8 @@ class PairModelContract:
         assert model.may_change(texts) == [model.may_change([text])[0] for text in texts]
         assert model.may_pass([]) == []
         assert model.may_pass(texts) == [model.may_pass([text])[0] for text in texts]
+        assert model.worth_keeping([]) == []
+        assert model.worth_keeping(texts) == [model.worth_keeping([text])[0] for text in texts]
 
     def test_what_changes_something_passes_the_first_look(self, model: PairModel) -> None:
         scores = model.relate(PAIRS)

@@ -32,7 +32,7 @@ from recollect.timeline.slots import bound_of
 CANDIDATES = 20
 """Nominated by each arm of the index."""
 
-JUDGED = 8
+JUDGED = 12
 """Of them so many are judged, those of the nearest meaning."""
 
 _LATE = timedelta(minutes=10)

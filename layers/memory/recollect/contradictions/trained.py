@@ -1,28 +1,32 @@
 """The trained judge behind the door: probabilities of pairs in, relations out (P-24).
 
-A long message is read in parts of whole sentences, since a model of pairs reads 64 pieces of it; what ends of an older
-message is the sentence. A clause with a bound in time is asked about as if it had none: whether it would change the
-older one for good is whether it does for a while.
+A long message is read in parts, since a model of pairs reads so many pieces; what ends of an older message is the
+clause. A clause with a bound in time is asked about as if it had none: whether it would change the older one for good
+is whether it does for a while.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
-from recollect.contradictions.binding import binding_bound, clause_around, sentence_spans
+from recollect.contradictions.binding import binding_bound, clause_around
 from recollect.contradictions.bounds import Bound
 from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
 from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
+from recollect.contradictions.parts import Span, clause_spans, parts_within
 from recollect.contradictions.splice import spliced
 from recollect.ports import PairModel
-from recollect.text.sentences import count_words, only_asks, split_sentences
+from recollect.text.sentences import count_words, only_asks
 
 LEAST_CONFIDENCE = 0.1
 """Below it nothing is reported, whatever the rules' thresholds are."""
 
-_PART_CHARACTERS, _MOST_PARTS = 220, 3
-_MOST_SENTENCES = 6
+_NEWER_TOKENS, _OLDER_TOKENS = 56, 40
+"""Of one part, by the estimate that a token has four characters: a little less than the pieces that a model reads."""
+_MOST_PARTS = 3
+_MOST_CLAUSES = 12
 _LEAST_WORDS = 2
 _SURE = 0.5
 _NEAR_THE_BEST = 0.6
@@ -89,7 +93,7 @@ class TrainedJudge:
         whole = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=scores.changed)
         if scores.retracted >= _SURE:
             return replace(whole, kind=RelationKind.RETRACTS, ended=((0, len(older.text)),))
-        ended = self._ended_sentences(parts, older)
+        ended = self._ended_clauses(parts, older)
         if ended is not None:
             return replace(whole, ended=ended) if ended else replace(whole, kind=RelationKind.UNDECIDED)
         if scores.part <= max(scores.replaced, scores.ended):
@@ -98,10 +102,10 @@ class TrainedJudge:
         kind = RelationKind.UNDECIDED if merged is None else RelationKind.CHANGES_PART
         return replace(whole, kind=kind, merged=merged)
 
-    def _ended_sentences(self, parts: Sequence[str], older: Said) -> tuple[tuple[int, int], ...] | None:
+    def _ended_clauses(self, parts: Sequence[str], older: Said) -> tuple[Span, ...] | None:
         """Those of several that no longer hold, empty where none can be told; None of a text that is not split."""
-        spans = sentence_spans(older.text)
-        if not 1 < len(spans) <= _MOST_SENTENCES:
+        spans = clause_spans(older.text)
+        if not 1 < len(spans) <= _MOST_CLAUSES:
             return None
         each = [replace(older, text=older.text[slice(*span)]) for span in spans]
         scores = self._scores(parts, each)
@@ -112,10 +116,11 @@ class TrainedJudge:
         """Of each older one the strongest of what the parts of the newer do to it."""
         if self._model is None or not parts or not older:
             return [STANDS] * len(older)
-        pairs = [StatementPair(part, one.text) for one in older for part in parts]
-        scores = self._model.relate(pairs)
-        rows = (scores[at : at + len(parts)] for at in range(0, len(scores), len(parts)))
-        return [max(row, key=lambda one: one.changed) for row in rows]
+        olds = [list(islice(parts_within(one.text, _OLDER_TOKENS), _MOST_PARTS)) for one in older]
+        pairs = [StatementPair(part, old) for some in olds for old in some for part in parts]
+        scores = iter(self._model.relate(pairs))
+        rows = ([next(scores) for _ in range(len(some) * len(parts))] for some in olds)
+        return [max(row, key=lambda one: one.changed, default=STANDS) for row in rows]
 
     @property
     def _rule(self) -> str:
@@ -144,15 +149,8 @@ def _without(sentence: str, bound: str) -> str:
     return _LOOSE_BLANK.sub("", sentence.replace(bound, "", 1)).strip()
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Whole sentences together, up to what a model reads at once; of a long text its first parts."""
-    parts = [""]
-    for sentence in split_sentences(text):
-        if parts[-1] and len(parts[-1]) + len(sentence) > _PART_CHARACTERS:
-            parts.append(sentence)
-        else:
-            parts[-1] = f"{parts[-1]} {sentence}".strip()
-    yield from (part for part in parts[:_MOST_PARTS] if part)
+def _parts(text: str) -> list[str]:
+    return list(islice(parts_within(text, _NEWER_TOKENS), _MOST_PARTS))
 
 
 def _bounds(said: Said, bound: Bound | None) -> tuple[TimeBound, ...]:

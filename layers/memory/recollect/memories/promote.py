@@ -5,7 +5,7 @@ atomically with its entry in the ledger. `BridgeGate` decides which events becom
 reconciliation (A-60, A-67); `MemoryStep` is the projection step.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -57,6 +57,7 @@ from recollect.memories.storage import (
     trace,
     versions_path,
 )
+from recollect.memories.worth_keeping import WorthKeeping
 from recollect.ports import Items
 from recollect.rules.groups import Rules
 
@@ -310,20 +311,24 @@ class BridgeGate:
     policies refuse: they can end a suspension. Events in neither list of the answer are not promoted.
     """
 
-    def __init__(self, items: Items, ids: IdSource) -> None:
+    def __init__(self, items: Items, ids: IdSource, worth: WorthKeeping | None = None) -> None:
         self._items = items
         self._ids = ids
+        self._worth = worth or WorthKeeping(None)
 
     def decide(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
         """The routing; a deferral is durable on return. Raises what the items raise, and Conflict."""
+        passing = self._worth.passing_only(events, rules)
         if not needs_state(events, rules.bridge):
-            return route(events, rules.bridge, suspended=False)
-        return retry_on_conflict(lambda: self._route(scope, events, rules, now), "the bridge's state")
+            return route(events, rules.bridge, suspended=False, passing=passing)
+        return retry_on_conflict(lambda: self._route(scope, events, passing, rules, now), "the bridge's state")
 
-    def _route(self, scope: Scope, events: Sequence[Event], rules: Rules, now: datetime) -> Routing:
+    def _route(
+        self, scope: Scope, events: Sequence[Event], passing: Collection[str], rules: Rules, now: datetime
+    ) -> Routing:
         item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
         suspended = item is not None and state_in(item.value).suspended
-        routing = route(events, rules.bridge, suspended=suspended)
+        routing = route(events, rules.bridge, suspended=suspended, passing=passing)
         for start in range(0, len(routing.deferred), _DEFERRALS_AT_ONCE):
             self._defer(scope, routing.deferred[start : start + _DEFERRALS_AT_ONCE], now)
         if routing.recovered and item is not None:

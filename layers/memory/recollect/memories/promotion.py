@@ -4,7 +4,7 @@ After a warning a tenant's bridge promotes only keyed events, until a healthy
 signal, or an event that arrives in time. The next reconciliation promotes what was deferred meanwhile.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -72,8 +72,10 @@ def passes(event: Event, rules: BridgeRules) -> bool:
     return rules.enabled and event.importance >= rules.min_importance and event.event_type in rules.event_types
 
 
-def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool) -> Routing:
-    """Routes events in the order of their arrival.
+def route(
+    events: Iterable[Event], rules: BridgeRules, *, suspended: bool, passing: Collection[str] = frozenset()
+) -> Routing:
+    """Routes events in the order of their arrival; `passing` are the ids of those that state nothing lasting.
 
     One that arrived in time ends a suspension for itself and those after it.
     """
@@ -81,7 +83,7 @@ def route(events: Iterable[Event], rules: BridgeRules, *, suspended: bool) -> Ro
     for event in sorted(events, key=lambda one: one.id):
         if suspended and lag_ms(event) <= rules.healthy_lag_ms:
             suspended, routing.recovered = False, True
-        if passes(event, rules):
+        if passes(event, rules) and event.id not in passing:
             waits = suspended and event.key is None
             (routing.deferred if waits else routing.promote).append(event)
     return routing

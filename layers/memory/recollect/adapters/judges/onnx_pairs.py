@@ -41,11 +41,12 @@ _MOST_READ = 512
 
 @dataclass(frozen=True, slots=True)
 class _FirstLook:
-    """The states after the first layers, and the logits that are read from them: of changed or not, of passing."""
+    """The states after the first layers, and the logits that are read from them."""
 
     states: FloatArray
     changed: float
     passing: float
+    lasting: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,13 @@ class OnnxPairModel:
         """Whether what each says may hold for a while only, by the first layers alone. Raises NotReady."""
         return [self._looked(text)[1] >= self._about.passing_from for text in texts]
 
-    def _look(self, text: str) -> tuple[float, float]:
+    def worth_keeping(self, texts: Sequence[str]) -> list[float]:
+        """The probability of each that it is worth keeping, by the first layers alone. Raises NotReady."""
+        return [logistic(self._looked(text)[2]) for text in texts]
+
+    def _look(self, text: str) -> tuple[float, float, float]:
         seen = self._loaded().first_look(StatementPair(text, ""))
-        return seen.changed, seen.passing
+        return seen.changed, seen.passing, seen.lasting
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""

@@ -1,8 +1,8 @@
 """The ONNX graph of the judge, an encoder of pairs.
 
 The head is `hidden` and `classes`, whose last row tells a retraction, that of the first look `early_hidden` and
-`early`, and `passing` tells of the same states what holds for a while only. What is said about it are version,
-calibration and from which logit on each of them says yes.
+`early`; of the same states `passing` tells what holds for a while only, `lasting` what is worth keeping. What is said
+about it are version, calibration and from which logit on each of them says yes.
 """
 
 import json
@@ -31,8 +31,8 @@ from recollect.adapters.embedders.model_folder import (
 
 STATES: Final = "states"
 EARLY, LOGITS = "early", "logits"
-EARLY_LOGITS = 2
-"""What the first layers say: changed or not, for a while only or not."""
+EARLY_LOGITS = 3
+"""What the first layers say: changed or not, for a while only or not, worth keeping or not."""
 CLASSES = 5
 """What the whole says: stands, replaced, ended, in part, retracted."""
 
@@ -68,7 +68,7 @@ class JudgeEncoder(PairEncoder):
         """(1, 1, early logits), of the early states."""
         seen = self.pooled(states)
         changed = self.read("early_hidden", "early", seen)
-        return self.graph.add("Concat", changed, self.row("passing", seen), axis=2)
+        return self.graph.add("Concat", changed, self.row("passing", seen), self.row("lasting", seen), axis=2)
 
     def logits(self, states: str) -> str:
         """(1, 1, classes): of what the other layers make of the early states."""
