@@ -29,7 +29,7 @@ _MOST_PARTS = 3
 _MOST_CLAUSES = 12
 _LEAST_WORDS = 2
 _SURE = 0.5
-_NEAR_THE_BEST = 0.6
+_NEAR_THE_BEST = 0.9
 _LOOSE = " ,;:"
 _LOOSE_BLANK = re.compile(r"\s+(?=[,.;!?])")
 BOUND = "bound"
