@@ -16,7 +16,7 @@ from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
 
-HELD = frozenset({"w3", "x1", "x2", "x3", "c", "q", "r", "s"})
+HELD = frozenset({"w3", "x1", "x2", "x3", "c", "q", "r", "s", "u", "mc", "me"})
 """What the judge that is in the repository has not learnt from."""
 ASKED = ConflictRules().ask
 THRESHOLDS = (0.15, 0.25, 0.4, 0.55, 0.65, 0.7, 0.75)
