@@ -80,7 +80,11 @@ def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     model.load_state_dict(torch.load(given.out / "judge.pt"))
     told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, JUDGED)]
     found = calibrated(
-        model, tokenizer, told, [*written(given.data), *cases(CASES)], for_a_while(given.data, CASES, MONTHS, held)
+        model,
+        tokenizer,
+        told,
+        [*written(given.data), *cases(CASES)],
+        for_a_while(given.data, CASES, months(MONTHS), held),
     )
     write(found, given.out)
     print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(told)} pairs")
@@ -117,7 +121,8 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     found = [scores_of(model, talk, nearest) for talk in own]
     print("\n".join([*talk_lines(own, found), *calibration_lines(own, found)]))
     own_months = [month for month in months(MONTHS) if held & {month.group, month.id}]
-    print("\n".join(month_lines(own_months, model, nearest) if own_months else ()))
+    if own_months:
+        print("\n".join(month_lines(own_months, model, nearest)))
     natural = list(talks(given.data / "natural-dev"))
     scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))

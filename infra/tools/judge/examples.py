@@ -6,7 +6,7 @@ changes are labelled (`talks`). A group is one writer's items: a fold never spli
 
 import json
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -84,14 +84,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """One person's messages, most with several matters; what ends what is labelled by the words of both messages."""
+    """One person's messages, most with several matters; what ends what is labelled by the words of both messages.
+
+    `near` has of what only sounds like a change its kind.
+    """
 
     id: str
     group: str
     lang: str
     messages: dict[str, str]
     changes: dict[tuple[Part, Part], int]
-    near: frozenset[tuple[Part, Part]]
+    near: dict[tuple[Part, Part], str]
     lasting: frozenset[Part]
 
     def labelled(self) -> Iterator[Example]:
@@ -122,14 +125,14 @@ def months(folder: Path) -> Iterator[Month]:
             for change in raw["changes"]
             for of in change["of"]
         }
-        near = ((Part(one["by"], one["part"]), Part(one["of"], one["of_part"])) for one in raw["near"])
+        near = {(Part(one["by"], one["part"]), Part(one["of"], one["of_part"])): one["kind"] for one in raw["near"]}
         yield Month(
             id=raw["id"],
             group=raw["writer"],
             lang=raw["lang"],
             messages={one["id"]: one["text"] for one in raw["messages"]},
             changes=changes,
-            near=frozenset(near),
+            near=near,
             lasting=frozenset(Part(one["id"], one["part"]) for one in raw["lasting"]),
         )
 
@@ -157,15 +160,15 @@ def cases(folder: Path) -> Iterator[Example]:
         yield Example("near", "en", text, old, 0, kind)
 
 
-def for_a_while(data: Path, folder: Path, months: Path, held: Set[str]) -> dict[str, bool]:
+def for_a_while(data: Path, folder: Path, told: Iterable[Month], held: Set[str]) -> dict[str, bool]:
     """Messages of the writers who are not held, by whether what each says holds for a while only."""
     found = {one.new: one.kind == "temporary" for one in written(data) if one.group not in held}
     found |= {row["later"]["text"]: True for row in _read(folder / "cases.json") if row["shape"] == "bounded"}
     found |= {row[5]: True for row in _read(folder / "acceptance.json") if row[1] == "bounded"}
-    for path in sorted(months.glob("*.json")):
-        raw = _read(path)
-        found |= {one["part"]: False for one in raw["changes"]}
-        found |= {one["part"]: True for one in raw["near"] if _ONLY.search(one["kind"])}
+    for month in told:
+        if not held & {month.group, month.id}:
+            found |= {new.words: False for new, _ in month.changes}
+            found |= {new.words: True for (new, _), kind in month.near.items() if _ONLY.search(kind)}
     return found
 
 

@@ -116,7 +116,7 @@ class TrainedJudge:
         """Of each older one the strongest of what the parts of the newer do to it."""
         if self._model is None or not parts or not older:
             return [STANDS] * len(older)
-        olds = [list(islice(parts_within(one.text, _OLDER_TOKENS), _MOST_PARTS)) for one in older]
+        olds = [_parts(one.text, _OLDER_TOKENS) for one in older]
         pairs = [StatementPair(part, old) for some in olds for old in some for part in parts]
         scores = iter(self._model.relate(pairs))
         rows = ([next(scores) for _ in range(len(some) * len(parts))] for some in olds)
@@ -139,18 +139,18 @@ class _Told:
     def of(cls, newer: Said, bound: Bound | None) -> "_Told":
         text = newer.text
         if bound is None:
-            return cls(tuple(_parts(text)))
+            return cls(_parts(text, _NEWER_TOKENS))
         (start, end), around = bound.span, clause_around(text, bound)
         lasting = f"{text[: around[0]]} {text[around[1] :]}".strip(_LOOSE)
-        return cls(tuple(_parts(lasting)), bound, _without(text[around[0] : around[1]], text[start:end]))
+        return cls(_parts(lasting, _NEWER_TOKENS), bound, _without(text[around[0] : around[1]], text[start:end]))
 
 
 def _without(sentence: str, bound: str) -> str:
     return _LOOSE_BLANK.sub("", sentence.replace(bound, "", 1)).strip()
 
 
-def _parts(text: str) -> list[str]:
-    return list(islice(parts_within(text, _NEWER_TOKENS), _MOST_PARTS))
+def _parts(text: str, most_tokens: int) -> tuple[str, ...]:
+    return tuple(islice(parts_within(text, most_tokens), _MOST_PARTS))
 
 
 def _bounds(said: Said, bound: Bound | None) -> tuple[TimeBound, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from recollect.core.event import Event, EventType
+from recollect.memories.promotion import passes
 from recollect.ports import PairModel
 from recollect.rules.groups import Rules
 from recollect.rules.importance import score
@@ -30,6 +31,5 @@ class WorthKeeping:
 
 
 def _by_words_alone(event: Event, rules: Rules) -> bool:
-    plain = event.key is None and event.event_type is EventType.CONVERSATION
-    important = event.importance >= rules.bridge.min_importance
-    return plain and important and event.importance == score(event.content, event.content_type, rules)
+    plain = event.key is None and event.event_type is EventType.CONVERSATION and passes(event, rules.bridge)
+    return plain and event.importance == score(event.content, event.content_type, rules)
