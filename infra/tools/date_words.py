@@ -33,6 +33,8 @@ _MEANINGS = {
     "this year": "0 year ago",
     "last year": "1 year ago",
 }
+_COMING = {"next week": "in 1 week", "next month": "in 1 month", "next year": "in 1 year"}
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MONTHS = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -67,17 +69,29 @@ _SOMETHING_ELSE = frozenset(
 _ALPHABETS = re.compile(r"[a-z\u00df-\u024f\u0370-\u04ff]+")
 _SHORT_NOUNS = frozenset(("ay", "oy", "il", "ай", "kk", "én", "év", "år", "ár"))
 _LEAST_LETTERS = 3
+_LEAST_OF_A_WEEKDAY = 5
 _OF = re.compile(r"(?:de |d')")
 _NUMBERED = re.compile(r"\d|^[ivx]+$")
 
 
 def date_words_file() -> str:
-    """The file's text: for each meaning its phrases, for each month its names, all folded and in order."""
+    """The file's text: for each meaning its phrases, for each month and weekday its names, all folded and in order."""
     tables = [_table(language) for language in LANGUAGES]
-    relative = {meaning: sorted({p for table in tables for p in _phrases(table, meaning)}) for meaning in _MEANINGS}
-    months = [sorted(names) for names in _unambiguous([_names_of(tables, month) for month in _MONTHS])]
-    made = {"from": f"dateparser {version('dateparser')}", "languages": LANGUAGES, "relative": relative}
-    return json.dumps(made | {"months": months}, ensure_ascii=False, indent=1) + "\n"
+    made = {
+        "from": f"dateparser {version('dateparser')}",
+        "languages": LANGUAGES,
+        "relative": _by_meaning(tables, _MEANINGS, english=False),
+        "coming": _by_meaning(tables, _COMING, english=True),
+        "months": [sorted(names) for names in _unambiguous([_names_of(tables, month) for month in _MONTHS])],
+        "weekdays": [sorted(names) for names in _unambiguous([_long_names_of(tables, day) for day in _WEEKDAYS])],
+    }
+    return json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+
+
+def _by_meaning(tables: list[Mapping[str, Any]], meanings: Mapping[str, str], *, english: bool) -> dict[str, list[str]]:
+    """English ones of the past are read by `text.dates` itself, since they take numbers."""
+    told = [table for table in tables if english or table["name"] != "en"]
+    return {name: sorted({p for table in told for p in _phrases(table, meaning)}) for name, meaning in meanings.items()}
 
 
 def _table(language: str) -> Mapping[str, Any]:
@@ -86,10 +100,7 @@ def _table(language: str) -> Mapping[str, Any]:
 
 
 def _phrases(table: Mapping[str, Any], meaning: str) -> Iterator[str]:
-    """English ones are read by `date_phrases` itself, since they take numbers."""
-    if table["name"] == "en":
-        return
-    for phrase in table["relative-type"].get(_MEANINGS[meaning], ()):
+    for phrase in table["relative-type"].get(meaning, ()):
         folded = fold(phrase)
         if folded not in _SOMETHING_ELSE and not _is_short(folded):
             yield folded
@@ -103,6 +114,12 @@ def _is_short(phrase: str) -> bool:
 def _names_of(tables: list[Mapping[str, Any]], month: str) -> set[str]:
     names = {_OF.sub("", fold(name)) for table in tables for name in table.get(month, ())}
     return {name for name in names if " " not in name and not _NUMBERED.search(name) and not _is_short(name)}
+
+
+def _long_names_of(tables: list[Mapping[str, Any]], day: str) -> set[str]:
+    """Without what is shortened: "mar" is a month, a sea and two weekdays, 月 is the moon and every month."""
+    names = {name for name in _names_of(tables, day) if name.isalpha() or "-" in name}
+    return {name for name in names if len(name) >= (_LEAST_OF_A_WEEKDAY if _ALPHABETS.fullmatch(name[-1]) else 2)}
 
 
 def _unambiguous(months: list[set[str]]) -> Iterator[set[str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.contradictions.decisions import BY_KEY, Verdict, bounded, reopened, settled
 from recollect.contradictions.judge import Relation, RelationKind, TimeBound
-from recollect.memories.memory import MemoryStatus
+from recollect.memories.memory import MemoryStatus, memory_at
 from samples.memories import memory_of_anna
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -47,6 +47,18 @@ def test_a_bounded_value_supersedes_nothing() -> None:
     after = settled(PARIS, [verdict(RelationKind.OVERRIDES, until=MAY + 3 * DAY)])
     assert after.status is MemoryStatus.ACTIVE
     assert [(one.since, one.until) for one in after.lapses] == [(MAY + DAY, MAY + 3 * DAY)]
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(("content", "until"), [("I live in Paris.", 16), (LONG, 15)])
+def test_what_is_announced_for_a_day_ends_the_memory_from_that_day_on(content: str, until: int) -> None:
+    told = verdict(RelationKind.SUPERSEDES)
+    announced = replace(told, relation=replace(told.relation, since=MAY + 9 * DAY))
+    after = settled(replace(PARIS, content=content), [announced, announced])
+    assert [(one.since, one.end, one.announced) for one in after.lapses] == [(MAY + 9 * DAY, until, True)]
+    assert memory_at(after, MAY + 8 * DAY) is not None
+    ended = memory_at(after, MAY + 9 * DAY)
+    assert ended is None if content != LONG else ended is not None and "Paris" not in ended.content
 
 
 @pytest.mark.spec("P-11")

@@ -131,6 +131,30 @@ def test_what_would_change_it_for_good_but_for_its_bound_holds_over_for_a_while(
 
 
 @pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("newer", "older", "since"),
+    [
+        ("Rent is 520 from 1 July.", "I pay 480 in rent.", datetime(2026, 7, 1, tzinfo=UTC)),
+        ("Rent is 520 from 1 July.", "From June on I pay 480, due Monday.", None),
+        ("Rent is 520 from 1 May.", "I pay 480 in rent.", None),
+    ],
+)
+def test_a_change_announced_for_a_day_holds_from_that_day(newer: str, older: str, since: datetime | None) -> None:
+    found = judged(newer, older, {(newer, older): CHANGES})
+    assert found is not None
+    assert (found.kind, found.since) == (RelationKind.SUPERSEDES, since)
+
+
+@pytest.mark.spec("P-24")
+def test_a_day_of_another_clause_dates_no_change() -> None:
+    newer = "I moved to Lyon last week, and Rui comes to visit me on 1 July."
+    rows = {(newer, OLD): CHANGES, ("I moved to Lyon last week", OLD): CHANGES}
+    found = judged(newer, OLD, rows)
+    assert found is not None
+    assert (found.kind, found.since) == (RelationKind.SUPERSEDES, None)
+
+
+@pytest.mark.spec("P-24")
 def test_a_bound_in_another_sentence_bounds_nothing_of_the_change() -> None:
     newer = "I moved to Lyon. The office is closed until Friday."
     found = judged(newer, OLD, {("I moved to Lyon.", OLD): CHANGES})

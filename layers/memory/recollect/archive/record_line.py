@@ -210,7 +210,8 @@ def _is_lapse(lapse: Lapse, content: object) -> bool:
     if not place or not lapse.start < lapse.end <= len(str(content)):
         return False
     named = _is_own_id(lapse.by) and _RULE(lapse.rule)
-    return named and _is_moment(lapse.since) and _optional(_is_moment)(lapse.until)
+    dated = _is_moment(lapse.since) and _optional(_is_moment)(lapse.until)
+    return named and dated and isinstance(lapse.announced, bool)
 
 
 def _wrong(place: str, holder: Event | Memory | Decision | Any, checks: Mapping[str, Check]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What open conflicts say of the best hits: which may have been changed, and by what (P-24)."""
+"""What open conflicts and announced changes say of the best hits: which may have been changed, and by what (P-24)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -8,6 +8,7 @@ from typing import TypeAlias
 from recollect.contradictions.decisions import OpenConflict
 from recollect.contradictions.doubts import FindDoubts, OtherSide
 from recollect.core.scope import Scope
+from recollect.memories.representation import announced
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
@@ -21,7 +22,10 @@ Sides: TypeAlias = Mapping[str, Sequence[OtherSide]]
 
 @dataclass(frozen=True, slots=True)
 class Disputes:
-    """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too."""
+    """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too.
+
+    What is announced to take a hit's place stands against it as well.
+    """
 
     sides: Sides
     newer: Mapping[str, tuple[Ranked, ...]]
@@ -32,11 +36,13 @@ def disputes(find: FindDoubts, scope: Scope, recalled: Recalled, filters: Search
     first = {recalled.identity(one): one for one in recalled.ranked[:_COMPARED]}
     oldest_first = sorted(first, key=lambda i: (first[i].candidate.timestamp, first[i].id))
     pairs = [pair for one in find.about(scope, oldest_first) for pair in _both_ways(one) if pair[0] in first]
+    pairs += _announced(recalled, first.values(), filters)
     known = _known(find, scope, recalled, [side.id for _, side in pairs], filters)
     sides: dict[str, list[OtherSide]] = {}
     for own, side in pairs:
         if side.id in known:
-            sides.setdefault(own, []).append(replace(known[side.id], newer=side.newer))
+            told = replace(known[side.id], newer=side.newer, holds_from=side.holds_from)
+            sides.setdefault(own, []).append(told)
     newest_first = {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
     newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
     return Disputes(newest_first, {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()})
@@ -46,6 +52,15 @@ def disputes(find: FindDoubts, scope: Scope, recalled: Recalled, filters: Search
 class _Side:
     id: str
     newer: bool
+    holds_from: datetime | None = None
+
+
+def _announced(recalled: Recalled, hits: Iterable[Ranked], filters: SearchFilters) -> Iterator[tuple[str, _Side]]:
+    for one in hits:
+        memory = recalled.stored.get(one.id)
+        lapse = announced(memory, filters.moment) if memory is not None else None
+        if lapse is not None:
+            yield recalled.identity(one), _Side(lapse.by, True, lapse.since)
 
 
 def _both_ways(conflict: OpenConflict) -> tuple[tuple[str, _Side], tuple[str, _Side]]:

@@ -97,7 +97,9 @@ def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Si
         others = sides.get(item.identity, ())
         beside = [one for one in others if one.id in shown]
         newer = (one.said_at for one in beside or others if one.newer)
-        return replace(item, doubted_at=next(newer, None), against=next(iter(() if beside else others), None))
+        against = next(iter(() if beside else others), None)
+        until = next((one.holds_from for one in beside or others if one.holds_from), None)
+        return replace(item, doubted_at=next(newer, None), against=against, holds_until=until)
 
     return tuple(replace(one, item=marked(one.item)) for one in chosen)
 

@@ -88,12 +88,20 @@ def memory_note(item: ContextItem, now: datetime) -> str:
 
 
 def _doubt(item: ContextItem, now: datetime) -> str:
+    until = day_of(item.holds_until, now) if item.holds_until else None
     if item.against is not None:
-        words = one_line(item.against.words)
-        begins = first_words(words, _WORDS_OF_THE_OTHER)
-        more = "" if begins == " ".join(words.split()) else " …"
-        return f"(in doubt: {day_of(item.against.said_at, now)}, “{begins}{more}”) "
-    return f"(until {day_of(item.doubted_at, now)}? See there.) " if item.doubted_at else ""
+        about = f"until {until}; then:" if until else f"in doubt: {day_of(item.against.said_at, now)},"
+        return f"({about} “{_beginning(item.against.words)}”) "
+    if item.doubted_at is None:
+        return ""
+    said = day_of(item.doubted_at, now)
+    return f"(until {until}; see {said}.) " if until else f"(until {said}? See there.) "
+
+
+def _beginning(text: str) -> str:
+    words = one_line(text)
+    begins = first_words(words, _WORDS_OF_THE_OTHER)
+    return begins if begins == " ".join(words.split()) else f"{begins} …"
 
 
 def speaker_of(item: ContextItem) -> str | None:

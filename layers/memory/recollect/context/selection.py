@@ -38,6 +38,7 @@ class ContextItem:
     search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
     takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
     `against` is what such an open conflict puts against it, newer or older, where that is not shown itself.
+    `holds_until` is the day for which a change of it is announced.
     """
 
     id: str
@@ -52,6 +53,7 @@ class ContextItem:
     replaces: tuple[EventRef, ...] = ()
     doubted_at: datetime | None = None
     against: OtherSide | None = None
+    holds_until: datetime | None = None
 
     @property
     def identity(self) -> str:

@@ -269,10 +269,21 @@ def _after(memory: Memory, verdict: Verdict) -> Memory:
     if verdict.kind is RelationKind.CHANGES_PART:
         return _superseded(memory, verdict, MemoryStatus.MERGED)
     retracts = verdict.kind is RelationKind.RETRACTS
+    if relation.since is not None and relation.since > verdict.at:
+        return _ending_on(memory, verdict, relation.since)
     if not whole:
         since = memory.valid_from if retracts else verdict.at
         return _lapsed(memory, verdict.by, relation.ended, since, None, relation.rule)
     return _retracted(memory, verdict) if retracts else _superseded(memory, verdict, MemoryStatus.SUPERSEDED)
+
+
+def _ending_on(memory: Memory, verdict: Verdict, day: datetime) -> Memory:
+    """What was announced for a day: until then the memory holds."""
+    relation, whole = verdict.relation, left_of(memory.content, verdict.relation.ended) is None
+    if memory.status is not MemoryStatus.ACTIVE:
+        return memory
+    spans = [(0, len(memory.content))] if whole else relation.ended
+    return _lapsed(memory, verdict.by, spans, day, None, relation.rule, announced=True)
 
 
 def _retracted(memory: Memory, verdict: Verdict) -> Memory:
@@ -306,9 +317,16 @@ def _earlier_end_counts(memory: Memory, verdict: Verdict) -> bool:
 
 
 def _lapsed(
-    memory: Memory, by: str, spans: Iterable[tuple[int, int]], since: datetime, until: datetime | None, rule: str
+    memory: Memory,
+    by: str,
+    spans: Iterable[tuple[int, int]],
+    since: datetime,
+    until: datetime | None,
+    rule: str,
+    *,
+    announced: bool = False,
 ) -> Memory:
-    made = [Lapse(by=by, start=a, end=b, since=since, until=until, rule=rule) for a, b in spans]
+    made = [Lapse(by=by, start=a, end=b, since=since, until=until, rule=rule, announced=announced) for a, b in spans]
     fresh = {one for one in made if one not in memory.lapses}
     if not fresh:
         return memory

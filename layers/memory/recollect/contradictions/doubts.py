@@ -27,12 +27,16 @@ _MOST_READ = 8
 
 @dataclass(frozen=True, slots=True)
 class OtherSide:
-    """What an open conflict puts against a record: its id, when it was said, its words, whether it is the newer one."""
+    """What an open conflict puts against a record: its id, when it was said, its words, whether it is the newer one.
+
+    `holds_from` is the day from which it holds instead, where it is no conflict but a change that was announced.
+    """
 
     id: str
     said_at: datetime
     words: str
     newer: bool = False
+    holds_from: datetime | None = None
 
 
 class FindDoubts:

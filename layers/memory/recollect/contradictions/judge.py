@@ -43,7 +43,8 @@ class Relation:
     """What a newer statement does to an older one, the rule or model that says so, and how sure it is.
 
     `ended` are the spans of the older text that no longer hold (of SUPERSEDES, RETRACTS and OVERRIDES), half-open.
-    `until` is the instant at which OVERRIDES ends, exclusive. `merged` is the older text with the changed part replaced
+    `until` is the instant at which OVERRIDES ends, exclusive. `since` is the instant from which SUPERSEDES holds, where
+    the newer statement announces it for a day ahead. `merged` is the older text with the changed part replaced
     (of CHANGES_PART). `confidence` is calibrated, within 0 and 1.
     """
 
@@ -51,6 +52,7 @@ class Relation:
     rule: str
     ended: tuple[tuple[int, int], ...] = ()
     until: datetime | None = None
+    since: datetime | None = None
     merged: str | None = None
     confidence: float = 1.0
 

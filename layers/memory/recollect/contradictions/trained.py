@@ -18,6 +18,7 @@ from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
 from recollect.contradictions.parts import Span, clause_spans, parts_within
 from recollect.contradictions.splice import spliced
 from recollect.ports import PairModel
+from recollect.text.coming_dates import ComingDate, coming_date, names_a_day
 from recollect.text.sentences import count_words, only_asks
 
 LEAST_CONFIDENCE = 0.1
@@ -65,7 +66,8 @@ class TrainedJudge:
         judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
         found = dict(zip((one.id for one in judged), self._scores(told.lasting, judged), strict=True))
         relations = {one.id: self._relation(told, newer, one, found[one.id]) for one in judged}
-        return [relations.get(one.id) for one in older]
+        dated = {one.id: self._dated(relations[one.id], told, newer, one) for one in judged}
+        return [dated.get(one.id) for one in older]
 
     def _bound(self, said: Said) -> Bound | None:
         """The bound that a reader of dates finds, unless the model is sure that what is said holds for good."""
@@ -80,6 +82,33 @@ class TrainedJudge:
         if scores.changed < LEAST_CONFIDENCE and told.bound is not None:
             return self._held_over(told, newer, older)
         return self._changed(told.lasting, newer, older, scores) if scores.changed >= LEAST_CONFIDENCE else None
+
+    def _dated(self, relation: Relation | None, told: "_Told", newer: Said, older: Said) -> Relation | None:
+        """With the day for which the change is announced: that a statement names which itself names none."""
+        ends = (RelationKind.SUPERSEDES, RelationKind.CHANGES_PART)
+        if relation is None or relation.kind not in ends or told.bound is not None:
+            return relation
+        coming = coming_date(newer.text, newer.at)
+        ended = relation.ended or ((0, len(older.text)),)
+        if coming is None or any(names_a_day(older.text[slice(*span)]) for span in ended):
+            return relation
+        if not self._is_of_the_change(coming, newer, older):
+            return relation
+        return replace(relation, kind=RelationKind.SUPERSEDES, since=coming.begins, ended=ended, merged=None)
+
+    def _is_of_the_change(self, coming: ComingDate, newer: Said, older: Said) -> bool:
+        """Whether the clause that names the day is what changes the older one."""
+        clauses = clause_spans(newer.text)
+        if not 1 < len(clauses) <= _MOST_CLAUSES:
+            return len(clauses) <= 1
+        texts = [newer.text[slice(*span)] for span in clauses]
+        changed = [self._scores((text,), [older])[0].changed for text in texts]
+        of_the_day = [
+            score
+            for score, (start, end) in zip(changed, clauses, strict=True)
+            if start < coming.span[1] and coming.span[0] < end
+        ]
+        return max(of_the_day, default=0.0) >= _NEAR_THE_BEST * max(changed)
 
     def _held_over(self, told: "_Told", newer: Said, older: Said) -> Relation | None:
         (scores,) = self._scores((told.unbounded,), [older])

@@ -55,8 +55,8 @@ class Origin(StrEnum):
 class Lapse:
     """A part of a memory's content that does not hold: characters `start` to `end`, in `since <= time < until`.
 
-    `until` None is for good. `by` is the record that holds instead, or the memory's own id where its own bound has
-    passed; `rule` names what decided (P-24).
+    `until` None is for good: at once for a reader of now, or, `announced`, from the day `since` on. `by` is the record
+    that holds instead, or the memory's own id where its own bound has passed; `rule` names what decided (P-24).
     """
 
     by: str
@@ -65,6 +65,7 @@ class Lapse:
     since: datetime
     until: datetime | None = None
     rule: str
+    announced: bool = False
 
     def covers(self, moment: datetime) -> bool:
         """Whether it applies at an instant of event time."""

@@ -254,11 +254,12 @@ def _is_promotable(event: Event, now: datetime) -> bool:
 
 
 def _can_join(event: Event, memory: Memory, now: datetime) -> bool:
-    """Whether the memory has the same words, and lasts as long as the event."""
+    """Whether the memory has the same words, still holds, and lasts as long as the event."""
     same_text = memory.content.strip() == event.content.strip()
     lasts = memory.expires_at is None or (event.expires_at is not None and event.expires_at <= memory.expires_at)
-    room = len(memory.source_event_ids) < MOST_SOURCES
-    return memory.status is MemoryStatus.ACTIVE and same_text and lasts and room and not memory.expired(now)
+    holds = memory.status is MemoryStatus.ACTIVE and not memory.expired(now)
+    ended = any(lapse.announced and lapse.since <= event.timestamp for lapse in memory.lapses)
+    return holds and same_text and lasts and not ended and len(memory.source_event_ids) < MOST_SOURCES
 
 
 def _under_key(memory: Memory, event: Event) -> Memory:

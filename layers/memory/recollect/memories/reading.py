@@ -206,7 +206,7 @@ class ListMemories:
         events = self._timeline.read(scope, [memory.ref for memory in memories]) if memories else {}
         alive = [m for m in memories if m.id in events and scope.admits(m.persona_id, m.household_id)]
         current = self._current.read(scope, [memory for memory in alive if not memory.expired(now)], events)
-        return [in_words_of(memory, now) for memory in current if query.admits(memory)]
+        return [shown for memory in current if query.admits(shown := in_words_of(memory, now))]
 
 
 def _without(rejections: Rejections, memories: Sequence[Memory]) -> tuple[Memory, ...]:

@@ -62,9 +62,23 @@ def seen(memory: Memory, filters: SearchFilters) -> Memory | None:
 
 
 def in_words_of(memory: Memory, moment: datetime) -> Memory:
-    """The stored memory in the words that hold at `moment`; in all its words where none do."""
+    """The stored memory in the words that hold at `moment`; in all its words where none do.
+
+    Superseded where all of it ended on a day for which that was announced.
+    """
     text = text_at(memory, moment)
+    if text is None and memory.status is MemoryStatus.ACTIVE:
+        return _ended_as_announced(memory, moment)
     return memory if text is None or text == memory.content else _in_words(memory, text)
+
+
+def _ended_as_announced(memory: Memory, moment: datetime) -> Memory:
+    passed = [one for one in memory.lapses if one.announced and one.covers(moment)]
+    if not passed:
+        return memory
+    last = max(passed, key=lambda one: (one.since, one.by))
+    ended = replace(memory, status=MemoryStatus.SUPERSEDED, superseded_by=last.by)
+    return replace(ended, valid_to=last.since, settled_by=last.rule)
 
 
 def as_it_stands(memory: Memory, event: Event) -> Memory:
@@ -136,8 +150,21 @@ def _current(memory: Memory, moment: datetime) -> Memory | None:
 
 
 def _lapsed(memory: Memory, moment: datetime) -> list[Lapse]:
-    """The lapses in force: a lapse for good, by another record, applies at once, as a whole memory's end does."""
-    return [one for one in memory.lapses if one.covers(moment) or (one.until is None and one.by != memory.id)]
+    """The lapses in force: a lapse for good, by another record, applies at once, as a whole memory's end does.
+
+    What was announced for a day applies from then on.
+    """
+    return [one for one in memory.lapses if one.covers(moment) or (_is_for_good(one, memory) and not one.announced)]
+
+
+def _is_for_good(lapse: Lapse, memory: Memory) -> bool:
+    return lapse.until is None and lapse.by != memory.id
+
+
+def announced(memory: Memory, moment: datetime) -> Lapse | None:
+    """The first change of the memory that was announced for a day which is still to come; None without one."""
+    coming = (one for one in memory.lapses if one.announced and moment < one.since)
+    return min(coming, key=lambda one: (one.since, one.by), default=None)
 
 
 def _in_words(memory: Memory, text: str) -> Memory:

@@ -94,8 +94,9 @@ def check_size(memory: Memory) -> None:
 def lapse_document(lapse: Lapse) -> dict[str, Any]:
     """The form stored and shown."""
     until = {"until": iso(lapse.until)} if lapse.until else {}
+    announced = {"announced": True} if lapse.announced else {}
     values = {"by": lapse.by, "start": lapse.start, "end": lapse.end, "since": iso(lapse.since), "rule": lapse.rule}
-    return values | until
+    return values | until | announced
 
 
 def _lapse_in(document: Mapping[str, Any]) -> Lapse:

@@ -19,7 +19,7 @@ from typing import Any
 from recollect.core.time import iso
 from recollect.text.phrases import fold, whole_word_positions
 
-_DATE_WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("date_words.json").read_text(encoding="utf-8"))
+DATE_WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("date_words.json").read_text(encoding="utf-8"))
 _MORE_PHRASES = {
     "last week": """
         letzter woche | vergangene woche | semana pasada | última semana | semaine dernière | semaine passée
@@ -40,29 +40,29 @@ _MORE_PHRASES = {
 }
 
 MONTHS: Mapping[str, int] = MappingProxyType(
-    {name: number for number, names in enumerate(_DATE_WORDS["months"], start=1) for name in names}
+    {name: number for number, names in enumerate(DATE_WORDS["months"], start=1) for name in names}
 )
 """Folded names of months, each with its number, 1 to 12."""
 
-_SPACE = r"\s{1,8}"
+SPACE = r"\s{1,8}"
 _RELATIVE = re.compile(
-    rf"(?<!\w)(?:(?:the{_SPACE})?(?P<before>day{_SPACE}before{_SPACE}yesterday)|(?P<day>today|yesterday)"
-    rf"|(?P<which>last|this){_SPACE}(?P<unit>week|month|year)|(?:last|past){_SPACE}(?P<days>[0-9]{{1,4}}){_SPACE}days?)"
+    rf"(?<!\w)(?:(?:the{SPACE})?(?P<before>day{SPACE}before{SPACE}yesterday)|(?P<day>today|yesterday)"
+    rf"|(?P<which>last|this){SPACE}(?P<unit>week|month|year)|(?:last|past){SPACE}(?P<days>[0-9]{{1,4}}){SPACE}days?)"
     r"(?!\w)",
     re.IGNORECASE,
 )
 # `MONTHS` decides which word is a month: an expression of all of them would be long. Vowel signs are no `\w`.
-_MONTH = r"(?P<month>[^\s\d.,;:!?()/_-]{2,20})\.?"
-_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|º|er)?"
-_YEAR = r"(?P<year>[0-9]{4})"
-_OF = rf"(?:(?:of|de|del){_SPACE}|d['’])?"
+MONTH = r"(?P<month>[^\s\d.,;:!?()/_-]{2,20})\.?"
+DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|º|er)?"
+YEAR = r"(?P<year>[0-9]{4})"
+OF = rf"(?:(?:of|de|del){SPACE}|d['’])?"
 _WRITTEN = (
-    re.compile(rf"(?<![\w-]){_YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?![0-9-])"),
-    re.compile(rf"(?<!\w){_MONTH}{_SPACE}{_DAY},?{_SPACE}{_YEAR}(?!\w)", re.IGNORECASE),
-    re.compile(rf"(?<!\w){_DAY}{_SPACE}{_OF}{_MONTH},?{_SPACE}{_OF}{_YEAR}(?!\w)", re.IGNORECASE),
-    re.compile(rf"(?<!\w){_YEAR}\.?{_SPACE}{_MONTH}{_SPACE}{_DAY}(?!\w)", re.IGNORECASE),
-    re.compile(rf"(?<![\w.])(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}(?![\w])"),
-    re.compile(rf"{_YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]\s?(?P<day>[0-9]{{1,2}})[日일]"),
+    re.compile(rf"(?<![\w-]){YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?![0-9-])"),
+    re.compile(rf"(?<!\w){MONTH}{SPACE}{DAY},?{SPACE}{YEAR}(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<!\w){DAY}{SPACE}{OF}{MONTH},?{SPACE}{OF}{YEAR}(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<!\w){YEAR}\.?{SPACE}{MONTH}{SPACE}{DAY}(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<![\w.])(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{YEAR}(?![\w])"),
+    re.compile(rf"{YEAR}[年년]\s?(?P<month>[0-9]{{1,2}})[月월]\s?(?P<day>[0-9]{{1,2}})[日일]"),
 )
 _DAYS_OF_LAST = {"week": 7, "month": 30, "year": 365}
 
@@ -98,7 +98,7 @@ _WEEK = timedelta(days=7)
 
 
 def _relative() -> Iterator[tuple[str, str]]:
-    for meaning, phrases in _DATE_WORDS["relative"].items():
+    for meaning, phrases in DATE_WORDS["relative"].items():
         yield from ((phrase, meaning) for phrase in phrases)
     for meaning, text in _MORE_PHRASES.items():
         yield from ((" ".join(phrase.split()), meaning) for phrase in text.split("|"))

@@ -87,6 +87,7 @@ class LapseAnswer(AnswerModel, title="Lapse"):
     since: Time
     until: Maybe[Time] = None
     rule: str
+    announced: Maybe[bool] = None
 
 
 class MemoryAnswer(AnswerModel, title="Memory"):
