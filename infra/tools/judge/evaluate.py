@@ -33,8 +33,8 @@ def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
 
 
 def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
-    """That of each pair that a service would ask about, by the places of newer and older."""
-    pairs = candidate_pairs(talk, nearest, JUDGED)
+    """That of each pair that a service would ask about, by the places of newer and older; without what is unsure."""
+    pairs = [one for one in candidate_pairs(talk, nearest, JUDGED) if one not in talk.unsure]
     found = changed_by(model, [talk.example(*pair) for pair in pairs])
     return dict(zip(pairs, found.tolist(), strict=True))
 

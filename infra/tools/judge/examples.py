@@ -6,11 +6,14 @@ changes are labelled (`talks`). A group is one writer's items: a fold never spli
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+SECOND_READING: Final = Path(__file__).with_name("second_reading.jsonl")
 PAIRS: Final = Path(__file__).with_name("pairs")
 LASTING: Final = "lasting"
 """The kind of an example that is a message alone, labelled by whether it is worth keeping."""
@@ -39,7 +42,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation: its turns as (role, text), and by (newer place, older place) the labels of `changes`."""
+    """A conversation: its turns as (role, text), and by (newer place, older place) the labels of `changes`.
+
+    `unsure` are pairs that its two readers do not agree about.
+    """
 
     id: str
     group: str
@@ -47,6 +53,7 @@ class Talk:
     turns: tuple[tuple[str, str], ...]
     changes: dict[tuple[int, int], int]
     near: frozenset[tuple[int, int]]
+    unsure: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def users(self) -> list[int]:
@@ -184,7 +191,30 @@ def talks(folder: Path) -> Iterator[Talk]:
         }
         near = frozenset((place[one["by"]], place[one["of"]]) for one in raw.get("near", ()))
         turns = tuple((turn["role"], turn["text"]) for turn in raw["turns"])
-        yield Talk(raw["id"], raw.get("writer", raw["id"]), raw["lang"], turns, changes, near)
+        yield _read_again(Talk(raw["id"], raw.get("writer", raw["id"]), raw["lang"], turns, changes, near), place)
+
+
+def _read_again(talk: Talk, place: Mapping[str, int]) -> Talk:
+    """With what a second reader found, who saw messages alone; what they doubt is left out."""
+    changes, near, unsure = dict(talk.changes), set(talk.near), set[tuple[int, int]]()
+    for row in _second_reading().get(talk.id, ()):
+        pair = place[row["by"]], place[row["of"]]
+        changes.pop(pair, None)
+        near.discard(pair)
+        if row["relation"] == "unsure":
+            unsure.add(pair)
+        elif LABELS[row["relation"]]:
+            changes[pair] = LABELS[row["relation"]]
+    return replace(talk, changes=changes, near=frozenset(near), unsure=frozenset(unsure))
+
+
+@cache
+def _second_reading() -> Mapping[str, Sequence[Mapping[str, str]]]:
+    """By talk the rows of the file."""
+    found: dict[str, list[Mapping[str, str]]] = defaultdict(list)
+    for row in map(json.loads, SECOND_READING.read_text("ascii").splitlines()):
+        found[row["talk"]].append(row)
+    return found
 
 
 def stale_turns(path: Path) -> dict[int, set[int]]:

@@ -75,7 +75,7 @@ def of_talk(talk: Talk, nearest: Nearest, most: int) -> list[Example]:
     """Each message of the user against the nearest older ones, and all labelled pairs of the user's own turns."""
     users, labelled = set(talk.users), {*talk.changes, *talk.near}
     pairs = {pair for pair in labelled if set(pair) <= users} | set(candidate_pairs(talk, nearest, most))
-    return [talk.example(new, old) for new, old in sorted(pairs)]
+    return [talk.example(new, old) for new, old in sorted(pairs - talk.unsure)]
 
 
 def candidate_pairs(talk: Talk, nearest: Nearest, most: int) -> list[tuple[int, int]]:
