@@ -112,6 +112,19 @@ def test_where_no_sentence_by_itself_is_changed_a_conflict_is_left_open() -> Non
 
 
 @pytest.mark.spec("P-24")
+@pytest.mark.parametrize(("others", "kind"), [(20, RelationKind.SUPERSEDES), (30, RelationKind.UNDECIDED)])
+def test_a_message_of_very_many_clauses_never_ends_as_a_whole(others: int, kind: RelationKind) -> None:
+    class Near(Noted):
+        def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+            return [PairScores(changed=0.9 if OLD in pair.older else 0.0) for pair in pairs]
+
+    older = f"{OLD} {'My gran bakes on Sundays. ' * others}"
+    (found,) = TrainedJudge(Near()).judge(said("I moved to Lyon."), [said(older)])
+    assert found is not None
+    assert (found.kind, [older[slice(*span)] for span in found.ended]) == (kind, [OLD] if others == 20 else [])
+
+
+@pytest.mark.spec("P-24")
 def test_a_part_is_spliced_where_it_can_be_told_exactly_and_else_left_open() -> None:
     older, newer = "Choir is at 19:30.", "We start at 20:00 now."
     found = judged(newer, older, {(newer, older): PART})

@@ -27,7 +27,7 @@ LEAST_CONFIDENCE = 0.1
 _NEWER_TOKENS, _OLDER_TOKENS = 56, 40
 """Of one part, by the estimate that a token has four characters: a little less than the pieces that a model reads."""
 _MOST_PARTS = 3
-_MOST_CLAUSES = 12
+_MOST_CLAUSES = 24
 _LEAST_WORDS = 2
 _SURE = 0.5
 _NEAR_THE_BEST = 0.9
@@ -132,10 +132,15 @@ class TrainedJudge:
         return replace(whole, kind=kind, merged=merged)
 
     def _ended_clauses(self, parts: Sequence[str], older: Said) -> tuple[Span, ...] | None:
-        """Those of several that no longer hold, empty where none can be told; None of a text that is not split."""
+        """Those of several that no longer hold; empty where none can be told, or where there are too many to ask about.
+
+        None of a text that is not split.
+        """
         spans = clause_spans(older.text)
-        if not 1 < len(spans) <= _MOST_CLAUSES:
+        if len(spans) <= 1:
             return None
+        if len(spans) > _MOST_CLAUSES:
+            return ()
         each = [replace(older, text=older.text[slice(*span)]) for span in spans]
         scores = self._scores(parts, each)
         least = max(LEAST_CONFIDENCE, _NEAR_THE_BEST * max(one.changed for one in scores))
