@@ -32,6 +32,8 @@ GOOD: list[dict[str, str]] = [
 BAD: list[tuple[dict[str, str], str]] = [
     ({"JwtIssuer": "https://issuer.example"}, "JwtAudience"),
     ({"JwtAudience": "recollect"}, "JwtIssuer"),
+    ({"ApiDomainName": "memory.example.com"}, "ApiCertificateArn"),
+    ({"SubnetIds": "subnet-0a1"}, "SecurityGroupIds"),
     ({"EmbedderKind": "openai", "OpenaiEmbeddingModel": "bge-m3"}, "OpenaiBaseUrl"),
     ({"EmbedderKind": "openai", **SERVER}, "OpenaiEmbeddingModel"),
     ({"EmbedderKind": "bedrock"}, "EmbeddingDimension"),

@@ -78,9 +78,9 @@ ENABLED = {"Enabled": True}
         ("Table", {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}),
         (
             "Table",
-            {"DeletionProtectionEnabled": {"Ref": "DeletionProtection"}, "SSESpecification": {"SSEEnabled": True}},
+            {"DeletionProtectionEnabled": {"Ref": "DeletionProtection"}},
         ),
-        ("SearchDomain", {"EncryptionAtRestOptions": ENABLED, "NodeToNodeEncryptionOptions": ENABLED}),
+        ("SearchDomain", {"NodeToNodeEncryptionOptions": ENABLED}),
         ("OldestPendingAlarm", {"TreatMissingData": "breaching"}),
     ],
 )
