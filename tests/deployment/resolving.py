@@ -101,9 +101,28 @@ class Stack:
 
     def names(self) -> set[tuple[str, str]]:
         """Types and names of the resources that the template names itself; CloudFormation makes the other names."""
+        return set(self.names_by_id().values())
+
+    def names_by_id(self) -> dict[str, tuple[str, str]]:
+        """The same, by logical id."""
         resources = {key: one for key, one in self.source["Resources"].items() if self._is_made(one)}
-        found = {(one["Type"], self._own_name(one)) for one in resources.values()}
-        return {(kind, name) for kind, name in found if name is not None}
+        found = {key: (one["Type"], self._own_name(one)) for key, one in resources.items()}
+        return {key: (kind, name) for key, (kind, name) in found.items() if name is not None}
+
+    def references(self, logical_id: str) -> set[str]:
+        """The resources that one names in this stack: what stands under conditions that do not hold is left out."""
+        return set(_named(self._chosen(self.source["Resources"][logical_id]))) & set(self.source["Resources"])
+
+    def _chosen(self, value: Any) -> Any:
+        """The same with every `Fn::If` decided."""
+        if isinstance(value, list):
+            return [self._chosen(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {"Fn::If"}:
+            condition, then, otherwise = value["Fn::If"]
+            return self._chosen(then if self._conditions[condition] else otherwise)
+        return {key: self._chosen(one) for key, one in value.items()}
 
     def _is_made(self, resource: Mapping[str, Any]) -> bool:
         return "Condition" not in resource or bool(self._conditions[resource["Condition"]])
