@@ -28,6 +28,15 @@ for one in template["Resources"].values():
 json.dump(Translator({}, Parser()).translate(template, {}), sys.stdout)
 """
 _NAMES = ("DomainName", "Name", "LogGroupName", "DashboardName", "FunctionName", "TableName", "BucketName", "QueueName")
+# Of these kinds such a property names another resource.
+_WITHOUT_NAME = (
+    "AWS::ApiGatewayV2::ApiMapping",
+    "AWS::Lambda::Alias",
+    "AWS::Lambda::EventInvokeConfig",
+    "AWS::Lambda::EventSourceMapping",
+    "AWS::Lambda::Permission",
+    "AWS::Lambda::Version",
+)
 _NO_VALUE = object()
 
 
@@ -128,7 +137,7 @@ class Stack:
         return "Condition" not in resource or bool(self._conditions[resource["Condition"]])
 
     def _own_name(self, resource: Mapping[str, Any]) -> Any:
-        properties = resource.get("Properties", {})
+        properties = {} if resource["Type"] in _WITHOUT_NAME else resource.get("Properties", {})
         given = [self._resolved(properties[name]) for name in _NAMES if name in properties]
         return given[0] if given and isinstance(given[0], str) else None
 

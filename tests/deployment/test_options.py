@@ -83,14 +83,16 @@ def test_under_an_address_of_its_own_the_api_answers_and_under_no_other(source: 
     assert "RegionalDomainName" in stack.outputs()["ApiDomainTarget"]
 
 
-@pytest.mark.parametrize(("parameters", "disabled"), [({}, False), (ADDRESS, True)])
-def test_the_address_that_aws_gives_is_off_where_there_is_another(
-    parameters: Mapping[str, str], disabled: bool
-) -> None:
-    (server,) = body(Stack(translated(), parameters=parameters))["servers"]
-    assert server["x-amazon-apigateway-endpoint-configuration"] == {"disableExecuteApiEndpoint": disabled}
+def test_the_address_that_aws_gives_is_off_where_there_is_another(source: Mapping[str, Any]) -> None:
+    assert "servers" not in body(Stack(source))
+    (server,) = body(Stack(source, parameters=ADDRESS))["servers"]
+    assert server == {"x-amazon-apigateway-endpoint-configuration": {"disableExecuteApiEndpoint": True}}
+
+
+def test_the_address_is_mapped_to_the_stage_that_sam_makes() -> None:
     mapping = translated()["Resources"]["ApiDomainMapping"]
-    assert mapping["DependsOn"] in translated()["Resources"]
+    stage = translated()["Resources"][mapping["DependsOn"]]
+    assert (stage["Type"], stage["Properties"]["StageName"]) == ("AWS::ApiGatewayV2::Stage", "$default")
 
 
 def test_functions_are_in_the_vpc_and_may_have_interfaces_there(source: Mapping[str, Any]) -> None:
