@@ -14,6 +14,7 @@ from queue import Empty
 from typing import Any
 
 from deployment.gateway import Gateway
+from deployment.resolving import Stack
 from deployment.runtime_api import Outcome, RuntimeApi
 from deployment.template import FUNCTIONS, ROOT, environment, function, layers, template
 
@@ -144,6 +145,10 @@ def variables(name: str, deployment: Deployment, gateway: Gateway, opt: Path) ->
 
 
 def _resolved(value: Any, deployment: Deployment) -> str:
+    if isinstance(value, dict) and "Fn::If" in value:
+        condition, then, otherwise = value["Fn::If"]
+        holds = Stack(template(), parameters=deployment.names).holds(condition)
+        return _resolved(then if holds else otherwise, deployment)
     if not isinstance(value, dict) or "Ref" not in value:
         return str(value)
     parameter = template()["Parameters"].get(value["Ref"], {})

@@ -58,6 +58,7 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
     run = uuid.uuid4().hex[:8]
     names = {
         "AWS::StackName": f"built-{run}",
+        "JwtIssuer": "https://issuer.example",
         "Table": f"built-{run}",
         "SnapshotBucket": f"built-{run}",
         "Bus": f"built-{run}",

@@ -26,6 +26,8 @@ def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:
 
 
 def _pattern(resource: Any, index_prefix: str) -> str:
+    if resource == "*":
+        return "*"
     if "Fn::GetAtt" in resource:
         return _PLACES.get(resource["Fn::GetAtt"][0], "")
     if "Ref" in resource:

@@ -28,6 +28,15 @@ for one in template["Resources"].values():
 json.dump(Translator({}, Parser()).translate(template, {}), sys.stdout)
 """
 _NAMES = ("DomainName", "Name", "LogGroupName", "DashboardName", "FunctionName", "TableName", "BucketName", "QueueName")
+# Of these kinds such a property names another resource.
+_WITHOUT_NAME = (
+    "AWS::ApiGatewayV2::ApiMapping",
+    "AWS::Lambda::Alias",
+    "AWS::Lambda::EventInvokeConfig",
+    "AWS::Lambda::EventSourceMapping",
+    "AWS::Lambda::Permission",
+    "AWS::Lambda::Version",
+)
 _NO_VALUE = object()
 
 
@@ -76,17 +85,59 @@ class Stack:
         found: dict[str, Any] = self.resource(logical_id)["Properties"]
         return found
 
+    def value(self, given: Any) -> Any:
+        """What stands for a part of the template in this stack."""
+        return self._resolved(given)
+
+    def holds(self, condition: str) -> bool:
+        return bool(self._conditions[condition])
+
+    def refusals(self) -> list[str]:
+        """What the template's rules say against the parameters, before anything is made."""
+        rules = self.source["Rules"].values()
+        applying = [one for one in rules if self._resolved(one.get("RuleCondition", {"Fn::Equals": ["", ""]}))]
+        asserted = [each for one in applying for each in one["Assertions"]]
+        return [each["AssertDescription"] for each in asserted if not self._resolved(each["Assert"])]
+
+    def outputs(self) -> dict[str, str]:
+        """The outputs of this stack, by their names."""
+        made = {name: one for name, one in self.source["Outputs"].items() if self._is_made(one)}
+        return {name: self._resolved(one["Value"]) for name, one in made.items()}
+
+    def made(self) -> dict[str, dict[str, Any]]:
+        """The resources of this stack, worked out; without those whose condition does not hold."""
+        return {name: self.resource(name) for name, one in self.source["Resources"].items() if self._is_made(one)}
+
     def names(self) -> set[tuple[str, str]]:
         """Types and names of the resources that the template names itself; CloudFormation makes the other names."""
+        return set(self.names_by_id().values())
+
+    def names_by_id(self) -> dict[str, tuple[str, str]]:
+        """The same, by logical id."""
         resources = {key: one for key, one in self.source["Resources"].items() if self._is_made(one)}
-        found = {(one["Type"], self._own_name(one)) for one in resources.values()}
-        return {(kind, name) for kind, name in found if name is not None}
+        found = {key: (one["Type"], self._own_name(one)) for key, one in resources.items()}
+        return {key: (kind, name) for key, (kind, name) in found.items() if name is not None}
+
+    def references(self, logical_id: str) -> set[str]:
+        """The resources that one names in this stack: what stands under conditions that do not hold is left out."""
+        return set(_named(self._chosen(self.source["Resources"][logical_id]))) & set(self.source["Resources"])
+
+    def _chosen(self, value: Any) -> Any:
+        """The same with every `Fn::If` decided."""
+        if isinstance(value, list):
+            return [self._chosen(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {"Fn::If"}:
+            condition, then, otherwise = value["Fn::If"]
+            return self._chosen(then if self._conditions[condition] else otherwise)
+        return {key: self._chosen(one) for key, one in value.items()}
 
     def _is_made(self, resource: Mapping[str, Any]) -> bool:
         return "Condition" not in resource or bool(self._conditions[resource["Condition"]])
 
     def _own_name(self, resource: Mapping[str, Any]) -> Any:
-        properties = resource.get("Properties", {})
+        properties = {} if resource["Type"] in _WITHOUT_NAME else resource.get("Properties", {})
         given = [self._resolved(properties[name]) for name in _NAMES if name in properties]
         return given[0] if given and isinstance(given[0], str) else None
 
@@ -117,7 +168,7 @@ class Stack:
         if not isinstance(value, dict):
             return value
         (name, given), *more = value.items() or [("", None)]
-        if not more and (name == "Ref" or name.startswith("Fn::")):
+        if not more and (name == "Ref" or name.startswith("Fn::") or _names_condition(name, given)):
             return getattr(self, f"_{name.removeprefix('Fn::').lower()}")(given)
         resolved = {key: self._resolved(one) for key, one in value.items()}
         return {key: one for key, one in resolved.items() if one is not _NO_VALUE}
@@ -154,6 +205,23 @@ class Stack:
     def _not(self, given: list[Any]) -> bool:
         return not self._resolved(given[0])
 
+    def _and(self, given: list[Any]) -> bool:
+        return all(self._resolved(given))
+
+    def _or(self, given: list[Any]) -> bool:
+        return any(self._resolved(given))
+
+    def _condition(self, name: str) -> bool:
+        return bool(self._resolved(self.source["Conditions"][name]))
+
+    def _contains(self, given: list[Any]) -> bool:
+        values, wanted = self._resolved(given)
+        return str(wanted) in map(str, values)
+
+    def _eachmemberequals(self, given: list[Any]) -> bool:
+        values, wanted = self._resolved(given)
+        return all(str(one) == str(wanted) for one in values)
+
     def _join(self, given: list[Any]) -> str:
         delimiter, parts = given
         return str(delimiter).join(map(str, self._resolved(parts)))
@@ -165,6 +233,11 @@ class Stack:
     def _split(self, given: list[Any]) -> list[str]:
         delimiter, text = given
         return str(self._resolved(text)).split(delimiter)
+
+
+def _names_condition(name: str, given: Any) -> bool:
+    """Whether this is a condition within a condition; a policy's `Condition` is no text."""
+    return name == "Condition" and isinstance(given, str)
 
 
 def dependencies(source: Mapping[str, Any]) -> dict[str, set[str]]:

@@ -66,13 +66,27 @@ def layers(name: str) -> list[str]:
 
 
 def routes(name: str) -> dict[str, dict[str, Any]]:
-    """The HTTP events of a function by route, such as `POST /v1/events`."""
-    events = [one["Properties"] for one in function(name)["Events"].values() if one["Type"] == "HttpApi"]
-    return {f"{event['Method']} {event['Path']}": event for event in events}
+    """The operations of the API that a function answers, by route, such as `POST /v1/events`."""
+    return {route: one for route, one in operations().items() if f"${{{name.capitalize()}Function." in _uri(one)}
+
+
+def operations() -> dict[str, dict[str, Any]]:
+    """Every operation of the API by route; what a path's operations share stands among them as `parameters`."""
+    paths = properties("Api")["DefinitionBody"]["paths"]
+    methods = [(path, method, one) for path, each in paths.items() for method, one in each.items()]
+    return {f"{_method(method)} {path}": one for path, method, one in methods if method != "parameters"}
+
+
+def _method(key: str) -> str:
+    return "ANY" if key == "x-amazon-apigateway-any-method" else key.upper()
+
+
+def _uri(operation: dict[str, Any]) -> str:
+    return str(operation["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"])
 
 
 def schedules(name: str) -> list[dict[str, Any]]:
-    return [one["Properties"] for one in function(name)["Events"].values() if one["Type"] == "ScheduleV2"]
+    return [one["Properties"] for one in function(name).get("Events", {}).values() if one["Type"] == "ScheduleV2"]
 
 
 def managed(name: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from deployment.resolving import Stack
 from deployment.template import (
     ASKING,
     EMBEDDING,
@@ -34,6 +35,7 @@ from recollect.settings import Settings, variables
 from recollect.summaries.run import RESERVE_SECONDS
 from recollect.tool_calls.protocol import Statistics
 
+DASHBOARDS = tuple(resources("AWS::CloudWatch::Dashboard"))
 JUDGING = ("project", "jobs")
 RERANKING = ("retrieval", "context", "converse")
 NOT_IN_THE_CLOUD = {
@@ -45,6 +47,12 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
     "RECOLLECT_MODEL_FOLDER": "the layer has a place of its own",
 }
+
+
+def widgets(*names: str) -> list[dict[str, Any]]:
+    """Those of the dashboards named, or of all."""
+    bodies = [properties(name)["DashboardBody"]["Fn::Sub"] for name in names or DASHBOARDS]
+    return [widget for body in bodies for widget in json.loads(body)["widgets"]]
 
 
 def test_the_functions_get_the_settings_that_apply() -> None:
@@ -70,9 +78,9 @@ ENABLED = {"Enabled": True}
         ("Table", {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}),
         (
             "Table",
-            {"DeletionProtectionEnabled": {"Ref": "DeletionProtection"}, "SSESpecification": {"SSEEnabled": True}},
+            {"DeletionProtectionEnabled": {"Ref": "DeletionProtection"}},
         ),
-        ("SearchDomain", {"EncryptionAtRestOptions": ENABLED, "NodeToNodeEncryptionOptions": ENABLED}),
+        ("SearchDomain", {"NodeToNodeEncryptionOptions": ENABLED}),
         ("OldestPendingAlarm", {"TreatMissingData": "breaching"}),
     ],
 )
@@ -146,11 +154,10 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     written |= {one.name for one in fields(Statistics)}
     alarms = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
     own = {one["MetricName"] for one in alarms if one.get("Namespace") == namespace}
-    body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
+    body = json.dumps([metric for widget in widgets() for metric in widget["properties"]["metrics"]])
     own |= {name for name in re.findall(rf'\["{namespace}", "(\w+)"', body) if not name.startswith("Intent")}
     needed = {lambda_handlers.OLDEST_PENDING, lambda_handlers.QUARANTINED, "SummariesFailed", "JobsFailed"}
     assert needed <= own <= written
-    assert json.loads(body)["widgets"]
 
 
 @pytest.mark.spec("R-119", "R-98", "R-115")
@@ -159,8 +166,7 @@ def test_the_dashboard_shows_what_is_counted_of_retrieval_by_intent() -> None:
     counted = set(re.findall(r'"(Intent\w+)"', source)) | {
         f"Intent{intent.value.capitalize()}" for intent in IntentName
     }
-    widgets = json.loads(properties("Dashboard")["DashboardBody"]["Fn::Sub"])["widgets"]
-    every = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets]
+    every = [{metric[1] for metric in one["properties"]["metrics"]} for one in widgets()]
     shown = [names for names in every if any(name.startswith("Intent") for name in names)]
     assert shown == [
         {"IntentRecords", "IntentRecordsStage4"},
@@ -264,13 +270,53 @@ def test_a_deployment_without_what_its_model_needs_is_refused(provider: str, rul
     assert set(chosen) == {one for one in allowed if provider in one.split(",")}
 
 
-def test_there_is_one_dashboard_whose_widgets_do_not_overlap() -> None:
-    (dashboard,) = resources("AWS::CloudWatch::Dashboard").values()
-    widgets = json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])["widgets"]
-    assert {(one["width"], one["height"]) for one in widgets} == {(8, 6)}
-    places = [(one["x"], one["y"]) for one in widgets]
-    assert len(set(places)) == len(places)
-    assert {x % 8 for x, _ in places} == {y % 6 for _, y in places} == {0}
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_the_widgets_of_a_dashboard_do_not_overlap_and_leave_no_hole(name: str) -> None:
+    shown = widgets(name)
+    assert {(one["width"], one["height"]) for one in shown} == {(8, 6)}
+    assert [(one["x"], one["y"]) for one in shown] == [(place % 3 * 8, place // 3 * 6) for place in range(len(shown))]
+
+
+def test_dashboards_are_within_what_cloudwatch_gives_away() -> None:
+    """Three an account, of 50 metrics each: those of one stack leave room for another one's first."""
+    assert len(DASHBOARDS) == 2
+    assert all(
+        len([one for each in widgets(name) for one in each["properties"]["metrics"]]) <= 50 for name in DASHBOARDS
+    )
+
+
+def test_metrics_of_single_routes_are_counted_only_where_they_are_asked_for() -> None:
+    assert not Stack(template()).properties("Api")["DefaultRouteSettings"]["DetailedMetricsEnabled"]
+    asked = Stack(template(), parameters={"DetailedRouteMetrics": "true"})
+    assert asked.properties("Api")["DefaultRouteSettings"]["DetailedMetricsEnabled"]
+
+
+def test_the_table_is_bounded_only_where_that_is_asked_for() -> None:
+    assert "OnDemandThroughput" not in Stack(template()).properties("Table")
+    reads = Stack(template(), parameters={"TableMaxReadUnits": "500"})
+    assert reads.properties("Table")["OnDemandThroughput"] == {"MaxReadRequestUnits": "500"}
+    both = Stack(template(), parameters={"TableMaxReadUnits": "500", "TableMaxWriteUnits": "100"})
+    assert both.properties("Table")["OnDemandThroughput"] == {
+        "MaxReadRequestUnits": "500",
+        "MaxWriteRequestUnits": "100",
+    }
+
+
+def test_the_engines_memory_rings_before_it_stops_writes() -> None:
+    alarm = properties("EngineMemoryAlarm")
+    assert (alarm["Namespace"], alarm["MetricName"], alarm["Threshold"]) == ("AWS/ES", "JVMMemoryPressure", 95)
+    assert alarm["Period"] * alarm["EvaluationPeriods"] < 1800
+
+
+@pytest.mark.parametrize(
+    ("instance", "burstable"), [("t3.small.search", True), ("t3.medium.search", True), ("r7g.large.search", False)]
+)
+def test_processor_credits_are_watched_where_there_are_any(instance: str, burstable: bool) -> None:
+    stack = Stack(template(), parameters={"EngineInstanceType": instance})
+    assert ("EngineCreditsAlarm" in stack.made()) is burstable
+    alarm = properties("EngineCreditsAlarm")
+    assert (alarm["MetricName"], alarm["Statistic"]) == ("CPUCreditBalance", "Minimum")
+    assert alarm["ComparisonOperator"] == "LessThanThreshold"
 
 
 def test_no_alarm_has_more_metrics_than_cloudwatch_takes() -> None:

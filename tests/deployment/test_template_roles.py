@@ -29,11 +29,23 @@ WILDCARDS = {
     "${SnapshotBucket.Arn}/*": "an object's name is what it holds",
 }
 
+INTERFACES = [
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+]
+"""On any resource, in a VPC: IAM knows no names of interfaces that are not there yet."""
+
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_role_has_a_wildcard_without_a_reason(name: str) -> None:
     for statement in statements(name):
         assert "*" not in "".join(listed(statement["Action"]))
+        if statement["Action"] == INTERFACES:
+            continue
         resource = "".join(text for text in walk(statement["Resource"]) if isinstance(text, str))
         for reasoned in WILDCARDS:
             resource = resource.replace(reasoned, "")
@@ -57,8 +69,10 @@ def rows(name: str) -> list[str]:
     return [f"{name} {resource}: {' '.join(sorted(actions))}" for resource, actions in sorted(allowed.items())]
 
 
-def _named(resource: dict[str, Any]) -> str:
+def _named(resource: dict[str, Any] | str) -> str:
     """A resource by its logical id, or its ARN without partition, region and account."""
+    if isinstance(resource, str):
+        return resource
     ((_, given),) = resource.items()
     text = ".".join(given) if isinstance(given, list) else str(given)
     for common in ("arn:${AWS::Partition}:", "${AWS::Region}:", "${AWS::AccountId}:", "/${SearchDomainName.Value}"):

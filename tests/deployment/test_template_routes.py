@@ -1,12 +1,25 @@
 """The API of the template has the routes of the code, each with its throttle, its credentials and its time."""
 
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from deployment.requests import http_event
-from deployment.template import FUNCTIONS, PUBLIC_ROUTES, ROOT, function, properties, routes, sample_events, schedules
+from deployment.resolving import translated
+from deployment.template import (
+    FUNCTIONS,
+    PUBLIC_ROUTES,
+    ROOT,
+    function,
+    operations,
+    properties,
+    routes,
+    sample_events,
+    schedules,
+    walk,
+)
 from recollect.app import App
 from recollect.entrypoints.http import aws
 from recollect.entrypoints.http.aws import API_SECONDS, build_handler
@@ -53,9 +66,45 @@ def test_only_the_four_public_routes_need_no_token() -> None:
     api = properties("Api")["Auth"]
     assert set(api["Authorizers"]) == {api["DefaultAuthorizer"]}
     assert set(api["Authorizers"]["Tokens"]["JwtConfiguration"]) == {"issuer", "audience"}
-    public = {route for name in FUNCTIONS for route, event in routes(name).items() if "Auth" in event}
-    assert public == PUBLIC_ROUTES
-    assert all(routes("retrieval")[route]["Auth"] == {"Authorizer": "NONE"} for route in public)
+    of_their_own = {route: one["security"] for route, one in operations().items() if "security" in one}
+    assert of_their_own == {route: [{"NONE": []}] for route in PUBLIC_ROUTES}
+
+
+def test_as_sam_translates_it_every_other_route_wants_a_token() -> None:
+    for path, each in translated()["Resources"]["Api"]["Properties"]["Body"]["paths"].items():
+        for method, one in each.items():
+            public = f"{method.upper()} {path}" in PUBLIC_ROUTES
+            assert method == "parameters" or one["security"] == [{"NONE" if public else "Tokens": []}]
+
+
+def test_every_operation_is_of_one_function() -> None:
+    assert sorted(route for name in FUNCTIONS for route in routes(name)) == sorted(operations())
+
+
+def test_a_path_declares_its_parameters_and_no_others() -> None:
+    for path, each in properties("Api")["DefinitionBody"]["paths"].items():
+        declared = [one["name"] for one in each.get("parameters", [])]
+        assert declared == re.findall(r"{(\w+)}", path)
+        assert all((one["in"], one["required"]) == ("path", True) for one in each.get("parameters", []))
+
+
+def test_each_function_of_the_api_lets_it_in_by_one_permission() -> None:
+    """A function's policy holds 20 KB; a permission of each route was a half of one."""
+    made = translated()["Resources"]
+    given = [one["Properties"] for one in made.values() if one["Type"] == "AWS::Lambda::Permission"]
+    uris = [str(one["uri"]) for one in walk(made["Api"]) if isinstance(one, dict) and one.get("type") == "aws_proxy"]
+    invoked = {name for uri in uris for name in re.findall(r"functions/\${(\w+)(?:\.Arn)?}/invocations", uri)}
+    assert sorted(one["FunctionName"]["Ref"] for one in given) == sorted(invoked)
+    for one in given:
+        assert (one["Action"], one["Principal"]) == ("lambda:InvokeFunction", "apigateway.amazonaws.com")
+        assert one["SourceArn"]["Fn::Sub"].endswith(":${AWS::AccountId}:${Api}/*/*")
+
+
+def test_where_a_function_has_an_alias_the_api_calls_that() -> None:
+    made = translated()["Resources"]
+    aliased = {one["Properties"]["FunctionName"]["Ref"] for one in made.values() if one["Type"] == "AWS::Lambda::Alias"}
+    called = set(re.findall(r"functions/\${(\w+)\.Arn}/invocations", str(made["Api"])))
+    assert called & aliased == set()
 
 
 def test_every_route_is_throttled() -> None:

@@ -185,7 +185,7 @@ class Settings:
     event_bus: str = _setting("", "EventBridge bus; empty publishes to the readable log only.")
     tenant_claim: str = _setting("tenant", "Claim of the JWT that names the tenant.")
     subject_claim: str = _setting("", "Claim that `user_id` must equal; empty: a token may speak for every user.")
-    admin_scope: str = _setting("recollect/admin", "OAuth scope that makes an administrator.")
+    admin_scope: str = _setting("recollect/admin", "OAuth scope, or Cognito group, that makes an administrator.")
     call_timeout_seconds: float = _setting("2", "How long a call to DynamoDB, OpenSearch or S3 may take.", _seconds)
     mcp_user: str = _setting(
         "", "User of `recollect mcp`, and on a laptop of `/mcp` without the header `X-Recollect-User`."

@@ -38,9 +38,12 @@ def token_credentials(settings: Settings) -> Authenticate:
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The scopes of a token, whether the issuer writes them as one text or as a list."""
-    given = claims.get("scope") or claims.get("scp") or ""
-    # An HTTP API hands a list of a token over as the text "[a b]".
+    """The scopes of a token, and the groups that Cognito names in it: its ID tokens have no scopes."""
+    return _words(claims.get("scope") or claims.get("scp")) | _words(claims.get("cognito:groups"))
+
+
+def _words(given: Any) -> frozenset[str]:
+    """Of one text or a list; an HTTP API hands a list of a token over as the text "[a b]"."""
     words = given.strip("[]").replace(",", " ").split() if isinstance(given, str) else given
     return frozenset(word for word in words if isinstance(word, str)) if isinstance(words, list) else frozenset()
 
