@@ -69,8 +69,8 @@ DEFAULTS: dict[str, Any] = {
     "retention": [],
     "conflict": {
         "auto_apply": "judged",
-        "settle": 0.65,
-        "ask": 0.25,
+        "settle": 0.85,
+        "ask": 0.3,
         "semantic_threshold": 0.8,
         "keyword_threshold": 0.5,
         "time_window_ms": 300_000,

@@ -13,7 +13,7 @@ from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import PARTS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
-VERSION = "e5-judge.4"
+VERSION = "e5-judge.5"
 RELEVANCE_VERSION = "e5-relevance.1"
 _LARGEST = 127
 

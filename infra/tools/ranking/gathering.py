@@ -1,17 +1,20 @@
 """What a ranking learns from: questions, with the hits that the product's first stage finds for them.
 
-The questions are those of `infra/tools/judge/talks` and of the data sets in `shared/data`. A group is one writer's
-talks, or one conversation of a data set: a fold never splits one.
+The questions are those of `infra/tools/judge/talks`, further ones of these and of `infra/tools/judge/months` in
+`questions`, asked at the end, and those of the data sets in `shared/data`. A group is one writer's talks or months, or
+one conversation of a data set: a fold never splits one.
 """
 
 import json
-import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from infra.tools.bench.data import DataSet, load
 from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
@@ -29,7 +32,12 @@ from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode, Ranked
 from recollect.settings import Settings
 
+QUESTIONS = Path(__file__).with_name("questions")
+_BEGIN, _BETWEEN = datetime(2025, 9, 1, 8, tzinfo=UTC), timedelta(hours=18)
+"""When the messages of a month are said: they have no times of their own."""
+
 DATA_SETS = ("locomo-dev", "beam-dev", "madial-zh-dev")
+_OF_A_QUESTION = ("question", "evidence", "stale", "kind")
 HITS = 60
 """Of each question so many are looked at."""
 _FIRST_STAGE_ALONE = {"RECOLLECT_JUDGE": "none", "RECOLLECT_RERANK": "none"}
@@ -58,10 +66,10 @@ class Asked:
 
 
 def of_talks(folder: Path, model: Path) -> Iterator[Asked]:
-    """Each question of each talk that has some, asked at its time."""
-    for talk in _with_questions(folder):
+    """Each question of each talk or month that has some, asked at its time."""
+    for group, talk in _with_questions(folder):
         with _app(model) as app:
-            yield from _of_talk(app, talk, folder.name)
+            yield from _of_talk(app, talk, group, folder.name)
 
 
 def of_data_set(folder: Path, model: Path, vectors: Path) -> Iterator[Asked]:
@@ -79,12 +87,44 @@ def of_data_set(folder: Path, model: Path, vectors: Path) -> Iterator[Asked]:
         memory.close()
 
 
-def _with_questions(folder: Path) -> Iterator[Talk]:
+def _with_questions(folder: Path) -> Iterator[tuple[str, Talk]]:
+    """With the writer of each."""
+    raws = [_asked_of(json.loads(file.read_bytes())) for file in sorted(folder.glob("*.json"))]
+    writers = {raw["id"]: str(raw["writer"]) for raw in raws}
     with tempfile.TemporaryDirectory(prefix="recollect-talks-") as asked_of:
-        for file in folder.glob("*.json"):
-            if json.loads(file.read_bytes())["questions"]:
-                shutil.copy(file, asked_of)
-        yield from read_talks(Path(asked_of))
+        for raw in raws:
+            if raw["questions"]:
+                (Path(asked_of) / f"{raw['id']}.json").write_text(json.dumps(raw), "utf-8")
+        yield from ((writers[talk.id], talk) for talk in read_talks(Path(asked_of)))
+
+
+def _asked_of(raw: dict[str, Any]) -> dict[str, Any]:
+    """A talk, or a month as one, with the further questions."""
+    turns = raw.get("turns") or _turns(raw["messages"])
+    at = (datetime.fromisoformat(turns[-1]["at"]) + _BETWEEN).isoformat()
+    further = [{**one, "id": f"{raw['id']}-{at}-{place}", "at": at} for place, one in enumerate(_further(raw["id"]))]
+    return {**raw, "turns": turns, "questions": [*raw.get("questions", ()), *further]}
+
+
+def _turns(messages: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """The messages of a month as a user's turns."""
+    return [
+        {**one, "role": "user", "session": place, "at": (_BEGIN + place * _BETWEEN).isoformat()}
+        for place, one in enumerate(messages, start=1)
+    ]
+
+
+def _further(talk_id: str) -> Sequence[Mapping[str, Any]]:
+    return _by_talk().get(talk_id, ())
+
+
+@cache
+def _by_talk() -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for file in sorted(QUESTIONS.glob("*.jsonl")):
+        for row in map(json.loads, file.read_text("utf-8").splitlines()):
+            found[row["of"]].append({"needs": "any", **{name: row[name] for name in _OF_A_QUESTION}})
+    return found
 
 
 @contextmanager
@@ -95,7 +135,7 @@ def _app(model: Path) -> Iterator[App]:
         app.parts.close()
 
 
-def _of_talk(app: App, talk: Talk, source: str) -> Iterator[Asked]:
+def _of_talk(app: App, talk: Talk, group: str, source: str) -> Iterator[Asked]:
     scope = Scope(LOCAL_TENANT, talk.id)
     for question in as_time_goes(app, talk):
         turn_of = turn_ids(app, scope)
@@ -104,7 +144,7 @@ def _of_talk(app: App, talk: Talk, source: str) -> Iterator[Asked]:
             Hit(text, ranked, bool(turns & question.evidence), bool(turns & question.stale))
             for text, ranked, turns in _found(app, scope, question.text, filters, turn_of)
         ]
-        yield Asked(source, talk.id[0], question.text, question.at, tuple(hits), bool(question.evidence))
+        yield Asked(source, group, question.text, question.at, tuple(hits), bool(question.evidence))
 
 
 def _of_questions(memory: OurMemory, data: DataSet) -> Iterator[Asked]:
