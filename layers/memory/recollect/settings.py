@@ -181,6 +181,12 @@ class Settings:
         "", "OpenSearch endpoint. Calls to a managed domain are signed; `user:password@` is basic authentication.", _url
     )
     index_prefix: str = _setting("recollect", "Beginning of the index's name.")
+    index_shards: int = _setting(
+        "1",
+        "Shards of an index that is made from now on; one that there is keeps its own "
+        "([operations.md](operations.md#size-of-the-search-engine)).",
+        _positive,
+    )
     snapshot_bucket: str = _setting("", "S3 bucket of snapshots.")
     event_bus: str = _setting("", "EventBridge bus; empty publishes to the readable log only.")
     tenant_claim: str = _setting("tenant", "Claim of the JWT that names the tenant.")

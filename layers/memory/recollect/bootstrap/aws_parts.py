@@ -65,6 +65,7 @@ class AwsParts(ProviderParts):
             prefix=self._settings.index_prefix,
             generation=embedder.generation if embedder else None,
             dimension=embedder.dimension if embedder else 0,
+            shards=self._settings.index_shards,
         )
         return OpenSearchIndex(connection, plan)
 
