@@ -128,6 +128,12 @@ class Settings:
     test_clock: bool = _setting(
         "0", "`1` lets `X-Recollect-Now` set the clock of a request. Never in production.", _flag
     )
+    local_api: bool = _setting(
+        "0",
+        "`1` under `sam local start-api`, which checks no token: `X-Recollect-Tenant` names the tenant of a request "
+        "from this machine. Where an engine is elsewhere nothing starts with it.",
+        _flag,
+    )
     projector: str = _setting(
         "on",
         "`off` stops the projector of `recollect serve`; `recollect import` never waits for it then.",
