@@ -124,7 +124,7 @@ def test_on_aws_no_process_starts_with_it(
     for name, value in given.items():
         elsewhere.setenv(name, value)
     with pytest.raises(ConfigurationError, match="RECOLLECT_LOCAL_API"):
-        open_app(Settings.from_environment(LOCAL | settings))
+        open_app(Settings.from_environment({**LOCAL, **settings}))
 
 
 @pytest.mark.parametrize(
