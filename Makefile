@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Some tests wait for processes and engines: three workers fill two cores.
 WORKERS ?= 3
 
-.PHONY: help install demo test check docs engines engines-stop build bench crashes clean
+.PHONY: help install demo test check docs engines engines-stop build local-invoke local-api bench crashes clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -47,6 +47,12 @@ engines-stop: ## ends them
 
 build: $(STAMP) ## builds functions and layers with SAM
 	infra/sam.sh build
+
+local-invoke: $(STAMP) ## runs a built function on the local engines: make local-invoke EVENT=ingest.http-events
+	@$(BIN)/python -m infra.local invoke $(EVENT)
+
+local-api: $(STAMP) ## the whole API on 127.0.0.1:3000 by sam local start-api; needs Docker
+	@$(BIN)/python -m infra.local api
 
 bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
 	$(BIN)/python -m infra.tools.bench --write

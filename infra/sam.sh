@@ -44,11 +44,10 @@ if [ "$(cat "$venv/version" 2>/dev/null)" != "$VERSION" ]; then
     echo "$VERSION" >"$venv/version"
 fi
 ARCH=$(architecture "$@")
-[ ! -x "$root/.venv/bin/python" ] || RECOLLECT_PYTHON=${RECOLLECT_PYTHON:-$root/.venv/bin/python}
 PATH="$(dirname "$RUNTIME_PYTHON"):$PATH"
 SAM_CLI_TELEMETRY=0
 # The linter in SAM asks for a region; the template is the same in all of them.
 AWS_DEFAULT_REGION=${AWS_DEFAULT_REGION:-us-east-1}
-export ARCH AWS_DEFAULT_REGION PATH RECOLLECT_PYTHON RUNTIME_PYTHON SAM_CLI_TELEMETRY
+export ARCH AWS_DEFAULT_REGION PATH RUNTIME_PYTHON SAM_CLI_TELEMETRY
 cd "$root"
 exec "$venv/bin/sam" "$@"

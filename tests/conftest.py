@@ -41,9 +41,10 @@ NEEDS_BUILT = "needs the built artifacts: make build"
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Where the engines of this run answer."""
+    """Where the engines of this run answer; `opensearch_2_url` is None where no 2.19 runs beside 3.x."""
 
     opensearch_url: str
+    opensearch_2_url: str | None
     dynamodb_url: str
     s3_url: str
     region: str
@@ -58,6 +59,7 @@ def engines() -> Engines:
         pytest.skip(NEEDS_ENGINES)
     return Engines(
         os.environ["RECOLLECT_OPENSEARCH_URL"],
+        os.environ.get("RECOLLECT_TEST_OPENSEARCH_2_URL"),
         os.environ["AWS_ENDPOINT_URL_DYNAMODB"],
         os.environ["AWS_ENDPOINT_URL_S3"],
         os.environ["AWS_REGION"],

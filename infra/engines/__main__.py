@@ -107,7 +107,7 @@ def _status(path: Path) -> int:
 def _print_status(engine: RunningEngine) -> bool:
     healthy = engine.alive and answers(engine.name, engine.port)
     condition = "answers" if healthy else "runs, does not answer" if engine.alive else "has ended"
-    print(f"{engine.name:<11} 127.0.0.1:{engine.port:<6} pid {engine.pid:<8} {condition}")
+    print(f"{engine.name:<15} 127.0.0.1:{engine.port:<6} pid {engine.pid:<8} {condition}")
     return healthy
 
 

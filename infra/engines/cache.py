@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from infra.engines.errors import EngineError, MissingTool
@@ -27,13 +28,23 @@ DYNAMODB_JAVA = 17
 FETCH_TIMEOUT_SECONDS = 1800
 LOG_TAIL_LINES = 25
 
-# What decides the content of the cache: a change in any of these gives another folder.
-_RECIPE = (
-    "opensearch/pom.xml",
-    "opensearch/LoopbackNode.java",
-    "dynamodb/pom.xml",
-    "dynamodb/LoopbackServer.java",
+
+@dataclass(frozen=True, slots=True)
+class JavaEngine:
+    """An engine from Maven: its folder (here, with a pom.xml, and in the cache), its main class, its Java."""
+
+    folder: str
+    main: str
+    java: int
+
+
+JAVA_ENGINES = (
+    JavaEngine("opensearch", "opensearch/LoopbackNode.java", OPENSEARCH_JAVA),
+    JavaEngine("opensearch-2.19", "opensearch/LoopbackNode.java", OPENSEARCH_JAVA),
+    JavaEngine("dynamodb", "dynamodb/LoopbackServer.java", DYNAMODB_JAVA),
 )
+# What decides the content of the cache: a change in any of these gives another folder.
+_RECIPE = tuple(dict.fromkeys(name for one in JAVA_ENGINES for name in (f"{one.folder}/pom.xml", one.main)))
 
 
 def cache_root() -> Path:
@@ -119,11 +130,11 @@ def _require_go() -> None:
 
 
 def _fetch_java_engines(aside: Path, environment: Mapping[str, str]) -> None:
-    for engine in ("opensearch", "dynamodb"):
-        _copy_dependencies(HERE / engine / "pom.xml", aside / engine / "lib", environment)
-    _unpack_plugins(aside / "opensearch" / "lib", aside / "opensearch" / "plugins")
-    _compile(HERE / "opensearch" / "LoopbackNode.java", aside / "opensearch", OPENSEARCH_JAVA)
-    _compile(HERE / "dynamodb" / "LoopbackServer.java", aside / "dynamodb", DYNAMODB_JAVA)
+    for engine in JAVA_ENGINES:
+        folder = aside / engine.folder
+        _copy_dependencies(HERE / engine.folder / "pom.xml", folder / "lib", environment)
+        _unpack_plugins(folder / "lib", folder / "plugins")
+        _compile(HERE / engine.main, folder, engine.java)
 
 
 def _copy_dependencies(pom: Path, folder: Path, environment: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Start of the three engines on free loopback ports, and the wait until each answers."""
+"""Start of the engines on free loopback ports, and the wait until each answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def start_all(engines: Path, state_file: Path, report: Callable[[str], None]) ->
     On any failure or interruption those already started are ended and their data removed. Raises `EngineError`,
     with the end of the log of the engine that failed, and `MissingTool`.
     """
-    ports = free_ports(3)
+    ports = free_ports(4)
     folder = data_folder()
     state = State(str(folder), versions_hash(), (), settings(*ports))
     try:
@@ -55,19 +55,21 @@ def start_all(engines: Path, state_file: Path, report: Callable[[str], None]) ->
     return state
 
 
-def launches(engines: Path, folder: Path, opensearch: int, dynamodb: int, s3: int) -> list[Launch]:
-    """The three engines, the slowest to start first."""
+def launches(engines: Path, folder: Path, opensearch: int, opensearch_2: int, dynamodb: int, s3: int) -> list[Launch]:
+    """The engines, the slowest to start first."""
     return [
         _opensearch(engines / "opensearch", folder, opensearch),
+        _opensearch(engines / "opensearch-2.19", folder, opensearch_2),
         _dynamodb(engines / "dynamodb", folder, dynamodb),
         _s3(engines / "bin" / "versitygw", folder, s3),
     ]
 
 
-def settings(opensearch: int, dynamodb: int, s3: int) -> dict[str, str]:
+def settings(opensearch: int, opensearch_2: int, dynamodb: int, s3: int) -> dict[str, str]:
     """The settings that point the package, the AWS SDK and the tests at the engines."""
     return {
         "RECOLLECT_OPENSEARCH_URL": f"http://127.0.0.1:{opensearch}",
+        "RECOLLECT_TEST_OPENSEARCH_2_URL": f"http://127.0.0.1:{opensearch_2}",
         "AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{dynamodb}",
         "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{s3}",
         "AWS_ACCESS_KEY_ID": ACCESS_KEY_ID,
@@ -112,8 +114,8 @@ def _opensearch(engine: Path, folder: Path, port: int) -> Launch:
     options = ["-Xms512m", "-Xmx1g", "--enable-native-access=ALL-UNNAMED", "--add-modules", "jdk.incubator.vector"]
     jars = (f"{each}/*" for each in (engine / "lib", *sorted((engine / "plugins").iterdir())))
     node = ["-cp", ":".join([f"{engine}/classes", *jars]), "LoopbackNode"]
-    arguments = [str(folder / "opensearch"), str(port), folder.name]
-    return Launch("opensearch", port, [java, *options, *node, *arguments], os.environ)
+    arguments = [str(folder / engine.name), str(port), f"{folder.name}-{engine.name}"]
+    return Launch(engine.name, port, [java, *options, *node, *arguments], os.environ)
 
 
 def _dynamodb(engine: Path, folder: Path, port: int) -> Launch:
@@ -149,7 +151,7 @@ def _start(launch: Launch, folder: Path) -> RunningEngine:
 
 def _wait_for_all(state: State, report: Callable[[str], None]) -> None:
     began = time.monotonic()
-    for engine in sorted(state.engines, key=lambda each: each.name == "opensearch"):
+    for engine in sorted(state.engines, key=lambda each: each.name.startswith("opensearch")):
         _wait_for(engine, began + READY_SECONDS)
         report(f"{engine.name} answers on 127.0.0.1:{engine.port} after {time.monotonic() - began:.1f} s")
 

@@ -23,7 +23,7 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 def answers(name: str, port: int) -> bool:
     """Whether the engine `name` on `port` of 127.0.0.1 answers its call with success."""
     try:
-        return {"opensearch": _opensearch, "dynamodb": _dynamodb, "s3": _s3}[name](port)
+        return {"opensearch": _opensearch, "dynamodb": _dynamodb, "s3": _s3}[name.partition("-")[0]](port)
     except (OSError, ValueError, http.client.HTTPException):
         return False
 

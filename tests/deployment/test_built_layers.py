@@ -1,6 +1,7 @@
 """What was built fits Lambda: size, architecture, and nothing from outside it."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -20,6 +21,25 @@ MACHINES = {"x86_64": 0x3E, "arm64": 0xB7}
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_and_its_layers_fit(built: Path, name: str) -> None:
     assert unpacked_bytes(*(built / part for part in [f"{name.capitalize()}Function", *layers(name)])) < LIMIT_BYTES
+
+
+@pytest.mark.parametrize("name", ["mcp", "project", "context"])
+def test_the_sizes_that_the_documents_name_are_those_of_the_build(built: Path, name: str) -> None:
+    found = re.search(rf"`{name}` (\d+)", (ROOT / "docs/dependencies.md").read_text("utf-8"))
+    assert found is not None
+    size = unpacked_bytes(*(built / part for part in [f"{name.capitalize()}Function", *layers(name)]))
+    assert int(found[1]) == pytest.approx(size / 1e6, abs=3)
+
+
+def test_the_services_that_functions_call_are_described_and_no_others(built: Path) -> None:
+    calls = [
+        name
+        for path in (ROOT / "layers/memory/recollect").rglob("*.py")
+        if "entrypoints/cli" not in path.as_posix()
+        for name in re.findall(r"\bboto3(?:\.Session\(\))?\.client\(\s*\"([a-z0-9-]+)\"", path.read_text("utf-8"))
+    ]
+    described = (built / "DependenciesLayer/python/botocore/data").iterdir()
+    assert {path.name for path in described if path.is_dir()} == set(calls), "SERVICES in layers/dependencies/Makefile"
 
 
 def test_no_two_layers_of_a_function_hold_one_file(opt: Opt) -> None:

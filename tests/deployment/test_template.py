@@ -42,6 +42,7 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
     "RECOLLECT_TEST_CLOCK": "never where users are",
+    "RECOLLECT_LOCAL_API": "for `sam local` alone: on AWS the authorizer checks tokens",
     "RECOLLECT_RULES": "a parameter holds the rules, which is changed without a deployment",
     "RECOLLECT_MCP_USER": "the token or a header says whose memory it is",
     "RECOLLECT_PROJECTOR": "the stream is the projector's switch",
@@ -61,7 +62,8 @@ def test_the_functions_get_the_settings_that_apply() -> None:
         "PYDANTIC_DISABLE_PLUGINS",
     }
     assert given == {name for name, _, _ in variables()} - set(NOT_IN_THE_CLOUD)
-    assert "TEST_CLOCK" not in (ROOT / "template.yaml").read_text("utf-8")
+    text = (ROOT / "template.yaml").read_text("utf-8")
+    assert not [name for name in ("TEST_CLOCK", "LOCAL_API") if name in text]
 
 
 def test_the_table_is_the_one_that_init_makes() -> None:

@@ -128,6 +128,18 @@ def test_every_parameter_and_output_that_the_page_names_is_the_template_s() -> N
     assert named - foreign <= declared, named - foreign - declared
 
 
+def test_the_sizes_of_the_search_engine_are_by_the_rules_that_stand_above_them() -> None:
+    section = PAGE.partition("### Size of the search engine")[2].partition("\n## ")[0]
+    cells = r"^\| (\d+) million[^|]*\| [^|]+ \| (\d+) \| (\d+) \| (\d+) \| `[a-z0-9.]+` \|$"
+    rows = [tuple(map(int, row)) for row in re.findall(cells, section, re.MULTILINE)]
+    assert len(rows) == 5
+    for millions, shards, nodes, gigabytes in rows:
+        copy_gigabytes, copies = 6 * millions, min(nodes, 2)
+        assert copy_gigabytes <= 30 * shards
+        assert shards % nodes == 0 or copies * shards == nodes
+        assert nodes * gigabytes >= 1.5 * copies * copy_gigabytes
+
+
 def test_every_copy_that_lapses_is_in_the_table() -> None:
     section = PAGE.partition("## Erase a user")[2].partition("\n## ")[0]
     told = re.findall(r"^\| `(\w+)`[^|]*\| (\d+) (hours|days) \|", section, re.MULTILINE)

@@ -26,6 +26,8 @@ public final class LoopbackNode {
             settings.put("http.port", port);
             // The data is small and temporary: a nearly full disk must not turn the indexes read-only.
             settings.put("cluster.routing.allocation.disk.threshold_enabled", false);
+            // As template.yaml deploys it: what a role may do hangs on the path, and no body may name another index.
+            settings.put("rest.action.multi.allow_explicit_index", false);
         });
         runner.build(OpenSearchRunner.newConfigs()
                 .basePath(folder)

@@ -128,6 +128,12 @@ class Settings:
     test_clock: bool = _setting(
         "0", "`1` lets `X-Recollect-Now` set the clock of a request. Never in production.", _flag
     )
+    local_api: bool = _setting(
+        "0",
+        "`1` under `sam local start-api`, which checks no token: `X-Recollect-Tenant` names the tenant of a request "
+        "from this machine. Where an engine is elsewhere nothing starts with it.",
+        _flag,
+    )
     projector: str = _setting(
         "on",
         "`off` stops the projector of `recollect serve`; `recollect import` never waits for it then.",
@@ -181,6 +187,12 @@ class Settings:
         "", "OpenSearch endpoint. Calls to a managed domain are signed; `user:password@` is basic authentication.", _url
     )
     index_prefix: str = _setting("recollect", "Beginning of the index's name.")
+    index_shards: int = _setting(
+        "1",
+        "Shards of an index that is made from now on; one that there is keeps its own "
+        "([operations.md](operations.md#size-of-the-search-engine)).",
+        _positive,
+    )
     snapshot_bucket: str = _setting("", "S3 bucket of snapshots.")
     event_bus: str = _setting("", "EventBridge bus; empty publishes to the readable log only.")
     tenant_claim: str = _setting("tenant", "Claim of the JWT that names the tenant.")

@@ -70,6 +70,7 @@ class Cloud:
     scopes: list[str] | None = None
     name: str = "cloud"
     as_base64: bool = False
+    source: str = "203.0.113.7"
     log: io.StringIO = field(default_factory=io.StringIO)
 
     def __post_init__(self) -> None:
@@ -94,7 +95,7 @@ class Cloud:
         encoded, _, query = target.partition("?")
         path = unquote(encoded)
         context: dict[str, Any] = {
-            "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7"},
+            "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": self.source},
             "requestId": "JKJaXmPLvHcESHA=",
             "routeKey": "$default",
             "stage": "$default",

@@ -27,7 +27,12 @@ def _parts(settings: Settings) -> Parts:
     if settings.engines == "aws":
         from recollect.bootstrap.aws_parts import AwsParts
 
-        return AwsParts(settings)
+        parts = AwsParts(settings)
+        if settings.local_api:
+            from recollect.bootstrap.local_engines import require_local
+
+            require_local(parts.endpoints())
+        return parts
     from recollect.bootstrap.local_parts import LocalParts
 
     return LocalParts(settings)

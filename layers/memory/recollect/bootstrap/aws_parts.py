@@ -4,7 +4,7 @@ client.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.bootstrap.providers import ProviderParts
 from recollect.core.errors import NotReady
@@ -65,6 +65,7 @@ class AwsParts(ProviderParts):
             prefix=self._settings.index_prefix,
             generation=embedder.generation if embedder else None,
             dimension=embedder.dimension if embedder else 0,
+            shards=self._settings.index_shards,
         )
         return OpenSearchIndex(connection, plan)
 
@@ -146,6 +147,12 @@ class AwsParts(ProviderParts):
         made += ["index"] if self.index.create() else []
         made += ["bucket"] if self._settings.snapshot_bucket and self._bucket.create() else []
         return made
+
+    def endpoints(self) -> list[str]:
+        """Where everything is that holds users' data, as the clients will call it, whatever said so."""
+        stores: list[Any] = [self.access.client]
+        stores += [self._bucket.client] if self._settings.snapshot_bucket else []
+        return [self._settings.opensearch_url, *(client.meta.endpoint_url for client in stores)]
 
     def close(self) -> None:
         """Does nothing: the SDK's connections end with the process."""

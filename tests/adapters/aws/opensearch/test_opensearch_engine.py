@@ -1,11 +1,13 @@
 """What the contract does not ask of every index: set-up, late writes, shards, stopped counts; on the real engine."""
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from opensearchpy.exceptions import RequestError
 
 from conftest import Engines
 from recollect.adapters.aws import index_queries
@@ -60,6 +62,19 @@ def test_without_the_index_every_call_says_what_to_do(make_index: MakeIndex) -> 
         with pytest.raises(NotReady, match="recollect init"):
             call()
     assert index.create() is True  # nothing above has made an index of another shape
+
+
+def test_the_engine_is_the_one_asked_for_and_lets_no_body_name_an_index(
+    make_index: MakeIndex, engines: Engines, request: pytest.FixtureRequest
+) -> None:
+    """As deployed: `rest.action.multi.allow_explicit_index` is false, so what a role may do hangs on the path."""
+    index = make_index()
+    index.create()
+    version, name = re.fullmatch(r"OpenSearch (\d+\.\d+)\.\d+, index (\S+)", index.check()).groups()  # type: ignore[union-attr]
+    assert version == request.node.callspec.params["engines"]
+    client = OpenSearchConnection(url=engines.opensearch_url, timeout_seconds=30).open()
+    with pytest.raises(RequestError, match="explicit index in bulk is not allowed"):
+        client.bulk(body=[{"delete": {"_index": "another", "_id": "1"}}], index=name)
 
 
 def test_of_many_who_create_at_once_one_does(make_index: MakeIndex) -> None:

@@ -9,9 +9,10 @@ from urllib.parse import parse_qsl
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.dispatch import Answer, Dispatcher, token_credentials
+from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, token_credentials
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routes import routes_of
+from recollect.settings import Settings
 
 Event = Mapping[str, Any]
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -26,16 +27,25 @@ def http_handler(*groups: str, app: App | None = None) -> Handler:
 
 
 def build_handler(app: App, groups: Iterable[str], log: AccessLog | None = None) -> Handler:
-    """The handler of a function behind an HTTP API: credentials are the claims of a checked JWT, nothing else."""
+    """The handler of a function behind an HTTP API, with `cloud_credentials`."""
     settings = app.settings
     log = log or AccessLog(settings.log_level)
-    dispatch = Dispatcher(app, routes_of(groups), token_credentials(settings), log)
+    dispatch = Dispatcher(app, routes_of(groups), cloud_credentials(settings), log)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         remaining = min(API_SECONDS, context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS
         return _response(dispatch.dispatch(call_of(event, max(0.0, remaining))))
 
     return handler
+
+
+def cloud_credentials(settings: Settings) -> Authenticate:
+    """The claims of a checked JWT, nothing else; under `sam local start-api`, where none is checked, a header."""
+    if not settings.local_api:
+        return token_credentials(settings)
+    from recollect.entrypoints.http.local_credentials import local_credentials
+
+    return local_credentials(settings)
 
 
 def _response(answer: Answer) -> dict[str, Any]:
@@ -60,6 +70,7 @@ def call_of(event: Event, remaining_seconds: float) -> Call:
         claims=_claims(token) if isinstance(token, Mapping) else None,
         remaining_seconds=remaining_seconds,
         request_id=context.get("requestId"),
+        source_address=context["http"].get("sourceIp"),
     )
 
 

@@ -28,13 +28,18 @@ def token_credentials(settings: Settings) -> Authenticate:
     def authenticate(call: Call) -> Principal:
         if call.claims is None:
             raise Unauthenticated("no token was checked for this request")
-        tenant = call.claims.get(settings.tenant_claim)
-        if not isinstance(tenant, str) or not 1 <= len(tenant) <= _LONGEST_TENANT or not is_unicode(tenant):
-            raise Forbidden("the token names no tenant")
+        tenant = checked_tenant(call.claims.get(settings.tenant_claim), "the token names no tenant")
         subject = call.claims.get(settings.subject_claim) if settings.subject_claim else None
         return Principal(tenant, settings.admin_scope in scopes_of(call.claims), subject, bool(settings.subject_claim))
 
     return authenticate
+
+
+def checked_tenant(named: object, otherwise: str) -> str:
+    """What is named, where it can be a tenant: 1 to 128 characters of Unicode. Raises Forbidden with `otherwise`."""
+    if not isinstance(named, str) or not 1 <= len(named) <= _LONGEST_TENANT or not is_unicode(named):
+        raise Forbidden(otherwise)
+    return named
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:

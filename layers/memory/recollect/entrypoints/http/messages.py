@@ -29,6 +29,7 @@ class Call:
 
     `path` and `query` are percent-decoded once; header names are in lower case. `claims` are those of a JWT that
     the authorizer in front has checked, None where there is no authorizer. `body` is what was sent, in bytes.
+    `source_address` is the sender's, where an API told it.
     """
 
     method: str
@@ -39,6 +40,7 @@ class Call:
     claims: Mapping[str, Any] | None = None
     remaining_seconds: float = LOCAL_SECONDS
     request_id: str | None = None
+    source_address: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import sys
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -28,6 +29,16 @@ class _Invocation:
     outcome: "queue.Queue[Outcome]" = field(default_factory=queue.Queue)
 
 
+class _Server(ThreadingHTTPServer):
+    """A function that ends while it waits for its next event is no fault."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class RuntimeApi:
     """Serves one function's process on a port of loopback; a context manager."""
 
@@ -35,8 +46,7 @@ class RuntimeApi:
         self.start_error: dict[str, Any] | None = None
         self._waiting: queue.Queue[_Invocation] = queue.Queue()
         self._under_way: dict[str, _Invocation] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
 
     @property
     def address(self) -> str:
