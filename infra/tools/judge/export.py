@@ -14,7 +14,7 @@ from infra.tools.judge.encoder import PARTS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
 VERSION = "e5-judge.5"
-RELEVANCE_VERSION = "e5-relevance.1"
+RELEVANCE_VERSION = "e5-relevance.2"
 _LARGEST = 127
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from infra.tools.judge.__main__ import ROOT, TALKS
+from infra.tools.judge.__main__ import MONTHS, ROOT, TALKS
 from infra.tools.ranking.gathering import DATA_SETS, Asked, groups, of_data_set, of_talks
 from recollect.adapters.embedders.unigram import read_unigram
 
@@ -50,7 +50,8 @@ def _export(given: argparse.Namespace) -> None:
 
 def _gathered(given: argparse.Namespace, held: bool) -> Iterator[Asked]:
     left_out = frozenset(given.held.split(","))
-    yield from (one for one in of_talks(TALKS, given.model) if (one.group in left_out) is held)
+    for folder in (TALKS, MONTHS):
+        yield from (one for one in of_talks(folder, given.model) if (one.group in left_out) is held)
     for name in DATA_SETS:
         found = list(of_data_set(given.data / name, given.model, given.vectors))
         out = set(groups(found)[::_EVERY])

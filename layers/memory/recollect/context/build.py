@@ -13,7 +13,6 @@ from itertools import repeat
 
 from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
 from recollect.context.disputes import Disputes, disputes
-from recollect.context.needed import NeededCut
 from recollect.context.relevance import (
     EVERY_HIT,
     MEMORY_TOKENS,
@@ -38,7 +37,7 @@ from recollect.ports import WebSearch
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
-from recollect.retrieval.second_stage import RELEVANCE, SecondStage
+from recollect.retrieval.second_stage import SecondStage
 from recollect.rules.groups import Rules
 from recollect.rules.importance import needs_web_search, web_search_keywords
 from recollect.rules.use_cases import GivenRules, settled
@@ -219,25 +218,19 @@ class ContextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RelevantHits:
-    """The hits for the messages, best first, and what open conflicts say of them.
-
-    `relevance` is the second stage's share of each that it has read, by its id.
-    """
+    """The hits for the messages, best first, and what open conflicts say of them."""
 
     ranked: tuple[Ranked, ...]
     disputes: Disputes
-    relevance: Mapping[str, float]
 
     def items(self, recalled: Recalled) -> list[ContextItem]:
         """They as items, in their order."""
         items = _items([recalled.events[one.id] for one in self.ranked], recalled, [one.score for one in self.ranked])
-        return [self._as_found(item, one, recalled.identity(one)) for item, one in zip(items, self.ranked, strict=True)]
+        return [self._in_doubt(item, recalled.identity(one)) for item, one in zip(items, self.ranked, strict=True)]
 
-    def _as_found(self, item: ContextItem, one: Ranked, identity: str) -> ContextItem:
-        """With what the stages say of it, and a mark as long as any that it may get."""
-        against = next(iter(self.disputes.sides.get(identity, ())), None)
-        first_score = one.score - one.shares.get(RELEVANCE, 0.0)
-        return replace(item, against=against, relevance=self.relevance.get(one.id), first_score=first_score)
+    def _in_doubt(self, item: ContextItem, identity: str) -> ContextItem:
+        """With a mark as long as any that it may get."""
+        return replace(item, against=next(iter(self.disputes.sides.get(identity, ())), None))
 
 
 class BuildContext:
@@ -285,13 +278,10 @@ class BuildContext:
         """
         found = disputes(self._doubts, scope, recalled, filters)
         chosen: dict[str, Ranked] = {}
-        relevance = {one.id: one.signals[RELEVANCE] for one in recalled.ranked if RELEVANCE in one.signals}
         for one in without_repeated_questions(recalled.ranked):
             newer = [_as_good(each, one) for each in found.newer.get(recalled.identity(one), ())]
             chosen |= {each.id: each for each in (one, *newer) if each.id not in chosen}
-            if one.id in relevance:
-                relevance |= {each.id: max(relevance.get(each.id, 0.0), relevance[one.id]) for each in newer}
-        return RelevantHits(tuple(chosen.values()), found, relevance)
+        return RelevantHits(tuple(chosen.values()), found)
 
 
 def _as_good(newer: Ranked, doubted: Ranked) -> Ranked:
@@ -317,7 +307,7 @@ def assemble(
     parts = _parts(request, gathered, web_search.results)
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
-    cut = _cut(recalled, hits)
+    cut = RelevanceCut() if recalled.fallback is None else EVERY_HIT
     by_relevance = hits.items(recalled)
     needed = cut.of(not_shown_yet(by_relevance, setting))
     everywhere = replace(setting, raw_window=frozenset())
@@ -330,13 +320,6 @@ def assemble(
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, nothing_relevant)
-
-
-def _cut(recalled: Recalled, hits: RelevantHits) -> RelevanceCut | NeededCut:
-    """Where a part of the search did not answer, its scores mean something else: then nothing is cut."""
-    if recalled.fallback is not None:
-        return EVERY_HIT
-    return NeededCut() if hits.relevance else RelevanceCut()
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

@@ -38,8 +38,7 @@ class ContextItem:
     search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
     takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
     `against` is what such an open conflict puts against it, newer or older, where that is not shown itself.
-    `holds_until` is the day for which a change of it is announced. `relevance` is the second stage's share in [0, 1],
-    None where it has not read the item; `first_score` is the score without it.
+    `holds_until` is the day for which a change of it is announced.
     """
 
     id: str
@@ -55,8 +54,6 @@ class ContextItem:
     doubted_at: datetime | None = None
     against: OtherSide | None = None
     holds_until: datetime | None = None
-    relevance: float | None = None
-    first_score: float | None = None
 
     @property
     def identity(self) -> str:
