@@ -151,7 +151,7 @@ def failure_of(status: int | str, kind: str) -> RecollectError:
     if status in (401, 403):
         return NotReady("OpenSearch refuses our credentials; see `recollect doctor`")
     if status == 404:
-        return NotReady("the index is missing; `recollect init` creates it")
+        return NotReady("the index is missing; the function jobs makes it within a minute, or `recollect init`")
     if not isinstance(status, int) or status in (408, 502, 503, 504) or status >= 500:
         return Unavailable(f"OpenSearch failed with {status}: {kind}")
     return UpstreamFailed(f"OpenSearch refused a request with {status}: {kind}")
