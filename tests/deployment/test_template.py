@@ -20,6 +20,7 @@ from deployment.template import (
     resources,
     sample_events,
     schedules,
+    statements,
     template,
     walk,
 )
@@ -38,6 +39,7 @@ JUDGING = ("project", "jobs")
 RERANKING = ("retrieval", "context", "converse")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
+    "RECOLLECT_OPENAI_API_KEY": "a parameter holds the key: whoever may read a configuration reads its variables",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
     "RECOLLECT_TEST_CLOCK": "never where users are",
     "RECOLLECT_RULES": "a parameter holds the rules, which is changed without a deployment",
@@ -222,8 +224,16 @@ def test_what_does_not_embed_carries_no_model() -> None:
 
 
 def test_the_key_of_a_model_is_with_the_functions_that_ask_it_alone() -> None:
-    holding = [name for name in FUNCTIONS if "RECOLLECT_OPENAI_API_KEY" in environment(name)]
-    assert holding == [name for name in FUNCTIONS if name in EMBEDDING + ASKING]
+    asking = [name for name in FUNCTIONS if name in EMBEDDING + ASKING]
+    assert [name for name in FUNCTIONS if "RECOLLECT_OPENAI_API_KEY_PARAMETER" in environment(name)] == asking
+    reading = [name for name in FUNCTIONS if "${OpenaiApiKeyParameter}" in str(statements(name))]
+    assert reading == asking
+
+
+def test_no_key_stands_in_a_parameter_or_in_a_function_s_configuration() -> None:
+    """By name alone: whoever may read a configuration reads its variables."""
+    assert all("RECOLLECT_OPENAI_API_KEY" not in environment(name) for name in FUNCTIONS)
+    assert [name for name, one in template()["Parameters"].items() if "NoEcho" in one] == []
 
 
 def test_inputs_leave_the_account_from_functions_that_build_contexts_alone() -> None:
