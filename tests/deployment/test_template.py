@@ -155,6 +155,18 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     assert json.loads(body)["widgets"]
 
 
+def test_every_metric_of_ours_that_is_shown_or_watched_is_this_stack_s() -> None:
+    """In one account staging and production would add up."""
+    body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
+    shown = [line for widget in json.loads(body)["widgets"] for line in widget["properties"]["metrics"]]
+    own = [line for line in shown if line[0] == lambda_handlers.NAMESPACE]
+    assert [line for line in own if line[2:4] != ["service", "${AWS::StackName}"]] == []
+    watched = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
+    for alarm in watched:
+        if alarm.get("Namespace") == lambda_handlers.NAMESPACE:
+            assert alarm["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
+
+
 @pytest.mark.spec("R-119", "R-98", "R-115")
 def test_the_dashboard_shows_what_is_counted_of_retrieval_by_intent() -> None:
     source = (ROOT / "layers/memory/recollect/entrypoints/http/routes/retrieval.py").read_text("utf-8")

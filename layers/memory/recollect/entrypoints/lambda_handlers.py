@@ -119,12 +119,12 @@ def mcp_handler(app: App) -> Handler:
     from mangum import Mangum
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
-    from recollect.entrypoints.http.access_log import AccessLog
+    from recollect.entrypoints.http.access_log import lambda_log
     from recollect.entrypoints.http.dispatch import token_credentials
     from recollect.entrypoints.http.problems import PROBLEM_TYPE
     from recollect.entrypoints.mcp.server import McpEndpoint
 
-    endpoint = McpEndpoint(app, token_credentials(app.settings), AccessLog(app.settings.log_level))
+    endpoint = McpEndpoint(app, token_credentials(app.settings), lambda_log(app.settings.log_level))
     mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
 
     def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
