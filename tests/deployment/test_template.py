@@ -21,6 +21,7 @@ from deployment.template import (
     resources,
     sample_events,
     schedules,
+    statements,
     template,
     walk,
 )
@@ -40,6 +41,7 @@ JUDGING = ("project", "jobs")
 RERANKING = ("retrieval", "context", "converse")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
+    "RECOLLECT_OPENAI_API_KEY": "a parameter holds the key: whoever may read a configuration reads its variables",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
     "RECOLLECT_TEST_CLOCK": "never where users are",
     "RECOLLECT_LOCAL_API": "for `sam local` alone: on AWS the authorizer checks tokens",
@@ -162,6 +164,18 @@ def test_alarms_and_dashboard_read_metrics_that_the_code_writes() -> None:
     assert needed <= own <= written
 
 
+def test_every_metric_of_ours_that_is_shown_or_watched_is_this_stack_s() -> None:
+    """In one account staging and production would add up."""
+    body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
+    shown = [line for widget in json.loads(body)["widgets"] for line in widget["properties"]["metrics"]]
+    own = [line for line in shown if line[0] == lambda_handlers.NAMESPACE]
+    assert [line for line in own if line[2:4] != ["service", "${AWS::StackName}"]] == []
+    watched = [one["Properties"] for one in resources("AWS::CloudWatch::Alarm").values()]
+    for alarm in watched:
+        if alarm.get("Namespace") == lambda_handlers.NAMESPACE:
+            assert alarm["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
+
+
 @pytest.mark.spec("R-119", "R-98", "R-115")
 def test_the_dashboard_shows_what_is_counted_of_retrieval_by_intent() -> None:
     source = (ROOT / "layers/memory/recollect/entrypoints/http/routes/retrieval.py").read_text("utf-8")
@@ -230,8 +244,16 @@ def test_what_does_not_embed_carries_no_model() -> None:
 
 
 def test_the_key_of_a_model_is_with_the_functions_that_ask_it_alone() -> None:
-    holding = [name for name in FUNCTIONS if "RECOLLECT_OPENAI_API_KEY" in environment(name)]
-    assert holding == [name for name in FUNCTIONS if name in EMBEDDING + ASKING]
+    asking = [name for name in FUNCTIONS if name in EMBEDDING + ASKING]
+    assert [name for name in FUNCTIONS if "RECOLLECT_OPENAI_API_KEY_PARAMETER" in environment(name)] == asking
+    reading = [name for name in FUNCTIONS if "${OpenaiApiKeyParameter}" in str(statements(name))]
+    assert reading == asking
+
+
+def test_no_key_stands_in_a_parameter_or_in_a_function_s_configuration() -> None:
+    """By name alone: whoever may read a configuration reads its variables."""
+    assert all("RECOLLECT_OPENAI_API_KEY" not in environment(name) for name in FUNCTIONS)
+    assert [name for name, one in template()["Parameters"].items() if "NoEcho" in one] == []
 
 
 def test_inputs_leave_the_account_from_functions_that_build_contexts_alone() -> None:

@@ -12,7 +12,8 @@ from opensearchpy import Transport
 
 from deployment.gateway import TRANSACTION_ACTIONS, Need
 from deployment.permissions import refusals
-from engines.conftest import Deployment, lambda_context
+from engines.conftest import Deployment, lambda_context, shown_at_once
+from recollect.core.errors import NotReady
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.core.time import iso
@@ -158,3 +159,25 @@ def test_a_tenants_job_touches_no_other_tenant(jobs: Deployment) -> None:
     assert jobs.call("admin", "GET", f"/v1/jobs/{job_id}").body["counts"]["projected"] == 1
     markers = jobs.app.parts.projections.pending(10, None).markers
     assert {marker.scope.tenant for marker in markers} == {"other"}
+
+
+@pytest.mark.spec("A-34")
+def test_a_lost_index_is_made_and_filled_again_by_itself(jobs: Deployment) -> None:
+    say(jobs, "the cat sleeps all day", 2)
+    assert jobs.pump.drain() > 0
+    parts: Any = jobs.app.parts
+    prefix = jobs.app.settings.index_prefix
+    parts.index._client.indices.delete(index=f"{prefix}-*")
+    with pytest.raises(NotReady):
+        parts.index.identity()
+    jobs.app.search_index.states.cache_seconds = 0.0
+    with noting(jobs) as needs:
+        assert run(jobs, "jobs")["done"] == 1
+    assert refusals("jobs", needs, prefix) == set()
+    shown_at_once(parts, prefix)
+    assert jobs.found("cat sleeps") == ["the cat sleeps all day"]
+    with noting(jobs) as needs:
+        assert run(jobs, "jobs")["done"] == 0
+    assert [need for need in needs if need.action.startswith("es:")] == [
+        Need("es:ESHttpHead", f"domain/_alias/{parts.index._plan.alias}")
+    ], "where nothing is missing it costs one request"

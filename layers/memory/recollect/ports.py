@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from recollect.context.model_call import ModelAnswer, ModelRequest
     from recollect.contradictions.pairs import PairScores, StatementPair
@@ -308,6 +308,16 @@ class IdempotencyStore(Protocol):
 
     def release(self, claim: IdempotencyClaim) -> None:
         """Lets a retry run at once, with the same seed, after a failure that may pass."""
+
+
+class RateLimiter(Protocol):
+    """Until when each tenant's writes are paid for (the generic cell rate algorithm); one count for all processes."""
+
+    def admit(self, tenant: str, cost: timedelta, tolerance: timedelta, now: datetime) -> timedelta:
+        """Zero where the tenant's debt at `now` is at most `tolerance`: then `cost` is added to it.
+
+        Else after how long it will be, and nothing is added. A debt shrinks with time, and is never below zero.
+        """
 
 
 class SnapshotStore(Protocol):

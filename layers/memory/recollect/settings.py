@@ -51,7 +51,8 @@ def _in_order(*names: str) -> Callable[[str], tuple[str, ...]]:
     return parse
 
 
-def _header_value(text: str) -> str:
+def header_value(text: str) -> str:
+    """The text, if it can be sent as an HTTP header's value. Raises ValueError, which does not quote it."""
     if not (text.isascii() and text.isprintable()):
         raise ValueError("must be of printable ASCII characters")
     return text
@@ -165,7 +166,10 @@ class Settings:
         _one_of("auto", "e5", "none"),
     )
     openai_base_url: str = _setting("", "An OpenAI-compatible server, up to and with `/v1`.", _url)
-    openai_api_key: str = _setting("", "Its key, where it wants one.", _header_value)
+    openai_api_key: str = _setting("", "Its key, where it wants one.", header_value)
+    openai_api_key_parameter: str = _setting(
+        "", "SSM parameter (SecureString) that holds that key, read once at start; only one of the two may be set."
+    )
     openai_embedding_model: str = _setting("", "Its embedding model.")
     model: tuple[str, ...] = _setting(
         "extractive",
@@ -213,12 +217,21 @@ class Settings:
         settings = cls(**values)
         if settings.rules is not None and settings.rules_parameter:
             raise ConfigurationError("RECOLLECT_RULES_PARAMETER", "cannot be set beside RECOLLECT_RULES")
+        if settings.openai_api_key and settings.openai_api_key_parameter:
+            raise ConfigurationError(
+                "RECOLLECT_OPENAI_API_KEY_PARAMETER", "cannot be set beside RECOLLECT_OPENAI_API_KEY"
+            )
         if settings.engines == "aws" and not settings.opensearch_url:
             raise ConfigurationError("RECOLLECT_OPENSEARCH_URL", "is needed with RECOLLECT_ENGINES=aws")
         if settings.embedder == "openai" and not settings.openai_base_url:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
         settings._check_models()
         return settings
+
+    @property
+    def asks_openai(self) -> bool:
+        """Whether an OpenAI-compatible server is asked, for vectors or for answers."""
+        return self.embedder == "openai" or "openai" in self.model
 
     def _check_models(self) -> None:
         """Raises ConfigurationError for a provider without its settings."""

@@ -8,6 +8,7 @@ from recollect.contracts.conditional_stores import IdempotencyStoreContract
 from recollect.contracts.examples import DIMENSION
 from recollect.contracts.items import ItemsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
+from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
 from recollect.contracts.search_index import SearchIndexContract
 from recollect.contracts.services import PublisherContract
@@ -17,6 +18,7 @@ from recollect.contracts.timeline_records import ItemsWithEventsContract, Record
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
 TestIdempotencyStore = IdempotencyStoreContract
+TestRateLimiter = RateLimiterContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
 TestErasing = ErasingContract

@@ -171,5 +171,5 @@ def test_each_way_is_a_metric_of_the_log_line(caller: Caller) -> None:
     assert {name: line[name] for name in COUNTERS} == {**COUNTERS, "abp_ok": 1}
     (metrics,) = line["_aws"]["CloudWatchMetrics"]
     assert [metric["Name"] for metric in metrics["Metrics"]] == list(COUNTERS)
-    assert (metrics["Namespace"], metrics["Dimensions"]) == ("Recollect", [[]])
+    assert (metrics["Namespace"], metrics["Dimensions"]) == ("Recollect", [["service"]])
     assert "Lyon" not in caller.surface.log.getvalue()

@@ -5,6 +5,7 @@ write: either the deletion finds the object, or the compaction finds the deletio
 by the record's own item and its snapshot piece by its instant, so its cost does not grow with the store.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ from recollect.archive.segments import (
 )
 from recollect.archive.snapshot import Snapshots, data_folder, piece_name, vectors_name
 from recollect.archive.transfer import RecordLines
-from recollect.core.errors import RecollectError, VersionMismatch
+from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import ALL_PAGES, Item, ItemPath, ItemWrite, in_parts, pages, write_all
@@ -44,6 +45,7 @@ from recollect.ports import Items, SnapshotStore, Timeline
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
 _PAGE = 100
 _AT_ONCE = 25
 _MOST_VALUES = 100
@@ -88,8 +90,9 @@ class CompactSegments:
                     return total
                 try:
                     self.compact(due.owner, now, total)
-                except RecollectError:
-                    total.failed += 1  # it stays due
+                except Exception as error:  # noqa: BLE001 - one user's failure, a defect too, stops no other: it stays due
+                    total.failed += 1
+                    _LOG.warning("a user's segments were not archived", extra={"error": type(error).__name__})
         return total
 
     def compact(self, scope: Scope, now: datetime, total: Compaction | None = None) -> Compaction:

@@ -21,7 +21,7 @@ from hashlib import sha256
 from itertools import groupby, takewhile
 from typing import Any
 
-from recollect.core.errors import RecollectError, VersionMismatch
+from recollect.core.errors import RecollectError, Unavailable, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
 from recollect.core.items import (
@@ -363,9 +363,18 @@ class ScheduleRetention:
     ids: IdSource
 
     def schedule(self, now: datetime) -> int:
-        """Starts the jobs that are due; answers how many. Raises as `Items.due`."""
+        """Starts the jobs that are due; answers how many. Raises as `Items.due`, and Unavailable without the items."""
         found = pages(lambda after: self.items.due(SCHEDULE_QUEUE, now, _PAGE, after), _MOST_PAGES)
-        return sum(self._started(due, now) for page in found for due in page.items)
+        return sum(self._attempt(due, now) for page in found for due in page.items)
+
+    def _attempt(self, due: DueItem, now: datetime) -> bool:
+        try:
+            return self._started(due, now)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one tenant's failure must not hold up the others: it stays due
+            _LOG.error("a tenant's retention was not begun", extra={"error": type(error).__name__})
+            return False
 
     def _started(self, due: DueItem, now: datetime) -> bool:
         """False where another process started it."""

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from recollect.app import App
@@ -9,17 +10,18 @@ from recollect.composition.deployment import Parts
 from recollect.core.errors import ConfigurationError, NotReady, UpstreamFailed
 from recollect.rules.groups import Rules
 from recollect.rules.reading import read_rules_json, shown_path
-from recollect.settings import Settings
+from recollect.settings import Settings, header_value
 
 __all__ = ["App", "Parts", "deployment_rules", "open_app", "raise_gc_threshold"]
 
 FILE, PARAMETER = "RECOLLECT_RULES", "RECOLLECT_RULES_PARAMETER"
+KEY_PARAMETER = "RECOLLECT_OPENAI_API_KEY_PARAMETER"
 _NEW_OBJECTS = 10_000
 
 
 def open_app(settings: Settings | None = None) -> App:
     """The app of these settings; without settings those of the environment. Raises ConfigurationError."""
-    chosen = settings or Settings.from_environment(os.environ)
+    chosen = _with_key(settings or Settings.from_environment(os.environ))
     return App(chosen, _parts(chosen), deployment_rules(chosen))
 
 
@@ -47,7 +49,7 @@ def deployment_rules(settings: Settings) -> Rules:
     if settings.rules is not None:
         return _checked(FILE, _file_text(settings.rules))
     if settings.rules_parameter:
-        return _checked(PARAMETER, _parameter_text(settings))
+        return _checked(PARAMETER, _parameter_text(PARAMETER, settings.rules_parameter, settings))
     return Rules()
 
 
@@ -60,13 +62,24 @@ def _file_text(file: Path) -> str:
         raise ConfigurationError(FILE, f"{file} cannot be read: {error.strerror}") from None
 
 
-def _parameter_text(settings: Settings) -> str:
+def _with_key(settings: Settings) -> Settings:
+    """With the key of the OpenAI-compatible server, where a parameter holds it and the server is asked."""
+    if not settings.openai_api_key_parameter or not settings.asks_openai:
+        return settings
+    text = _parameter_text(KEY_PARAMETER, settings.openai_api_key_parameter, settings).strip()
+    try:
+        return replace(settings, openai_api_key=header_value(text))
+    except ValueError as error:
+        raise ConfigurationError(KEY_PARAMETER, f"what it holds {error}") from None
+
+
+def _parameter_text(variable: str, name: str, settings: Settings) -> str:
     from recollect.adapters.aws.clients import read_parameter
 
     try:
-        return read_parameter(settings.rules_parameter, settings.call_timeout_seconds)
+        return read_parameter(name, settings.call_timeout_seconds)
     except (NotReady, UpstreamFailed) as error:
-        raise ConfigurationError(PARAMETER, f"{settings.rules_parameter} cannot be read: {error}") from error
+        raise ConfigurationError(variable, f"{name} cannot be read: {error}") from error
 
 
 def _checked(variable: str, text: str) -> Rules:

@@ -16,6 +16,7 @@ from recollect.ports import (
     PartState,
     Projections,
     Publisher,
+    RateLimiter,
     SearchIndex,
     SnapshotStore,
     Timeline,
@@ -82,6 +83,12 @@ class AwsParts(ProviderParts):
         from recollect.adapters.aws.items import DynamoDBIdempotency
 
         return DynamoDBIdempotency(self.access)
+
+    @cached_property
+    def rate_limiter(self) -> RateLimiter:
+        from recollect.adapters.aws.rate_limiter import DynamoDBRateLimiter
+
+        return DynamoDBRateLimiter(self.access)
 
     @cached_property
     def items(self) -> Items:

@@ -15,6 +15,7 @@ from recollect.adapters.local import files
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
 from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
+from recollect.adapters.local.rate_limiter import SqliteRateLimiter
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.app import App
 from recollect.bootstrap.providers import ProviderParts
@@ -28,6 +29,7 @@ from recollect.ports import (
     PartState,
     Projections,
     Publisher,
+    RateLimiter,
     SearchIndex,
     SnapshotStore,
     Timeline,
@@ -74,6 +76,10 @@ class LocalParts(ProviderParts):
     @cached_property
     def idempotency(self) -> IdempotencyStore:
         return SqliteIdempotencyStore(self._database)
+
+    @cached_property
+    def rate_limiter(self) -> RateLimiter:
+        return SqliteRateLimiter(self._database)
 
     @cached_property
     def items(self) -> Items:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         PartState,
         Projections,
         Publisher,
+        RateLimiter,
         RelevanceModel,
         SearchIndex,
         SnapshotStore,
@@ -56,6 +57,8 @@ class Parts(Protocol):
     def publisher(self) -> Publisher: ...
     @property
     def idempotency(self) -> IdempotencyStore: ...
+    @property
+    def rate_limiter(self) -> RateLimiter: ...
     @property
     def items(self) -> Items: ...
     @property
@@ -135,7 +138,7 @@ class TimelineUseCases(UseCases):
     @cached_property
     def write_limits(self) -> WriteLimits:
         """Throttles ingest and saved memories."""
-        return WriteLimits()
+        return WriteLimits(self._parts.rate_limiter)
 
     @cached_property
     def known_users(self) -> KnownUsers:

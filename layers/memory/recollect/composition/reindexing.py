@@ -17,6 +17,7 @@ from recollect.projection.project import ProjectEvents
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
 from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
+from recollect.search_index.state import LOST
 from recollect.summaries.run import LostWords
 
 
@@ -32,9 +33,19 @@ class ReindexingUseCases(UseCases):
 
     @cached_property
     def generations(self) -> BeginReindex:
-        """A laptop's background starts a reindex by itself."""
+        """A laptop's background starts a reindex by itself; in the cloud where an index was lost."""
         deployment = self._deployment
         return BeginReindex(self._search_index.health, self._jobs, deployment.ids, deployment.require_embedder)
+
+    def heal(self, now: datetime) -> bool:
+        """Makes the index where there is none, and begins to fill it for the tenants who lost one; False: all is there.
+
+        Idempotent; costs one request where nothing is missing. Raises as `SearchIndex.create`.
+        """
+        made = self._parts.index.create()
+        if made:
+            self.generations.begin(now, LOST)
+        return made
 
     @cached_property
     def reindex(self) -> Reindex:

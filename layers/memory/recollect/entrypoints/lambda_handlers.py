@@ -18,6 +18,7 @@ from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
 from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
+from recollect.entrypoints.in_turn import InTurn
 
 if TYPE_CHECKING:
     from recollect.contradictions.ask_model import OpinionRun
@@ -94,12 +95,13 @@ def project_handler(app: App) -> Handler:
         return report.answer
 
     def reconcile(context: LambdaContext) -> Answer:
-        seconds = _remaining(context)
-        report = run_reconcile(app.projection.reconciliation, utc_now, seconds)
-        out.reconciled(report)
-        counts = report.counts
-        bridge = app.memories.bridge.reconcile(utc_now(), remaining_seconds=seconds).counts
-        out.logger.info("reconciled", extra=counts | {"complete": report.complete} | bridge)
+        seconds, turns = _remaining(context), InTurn()
+        report = turns.part("events", lambda: run_reconcile(app.projection.reconciliation, utc_now, seconds))
+        counts = out.reconciled(report) if report is not None else {}
+        bridge = turns.part("bridge", lambda: app.memories.bridge.reconcile(utc_now(), remaining_seconds=seconds))
+        if bridge is not None:
+            out.logger.info("the bridge was reconciled", extra=bridge.counts)
+        out.ended(turns)
         return counts
 
     def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
@@ -117,12 +119,12 @@ def mcp_handler(app: App) -> Handler:
     from mangum import Mangum
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
-    from recollect.entrypoints.http.access_log import AccessLog
+    from recollect.entrypoints.http.access_log import lambda_log
     from recollect.entrypoints.http.aws import cloud_credentials
     from recollect.entrypoints.http.problems import PROBLEM_TYPE
     from recollect.entrypoints.mcp.server import McpEndpoint
 
-    endpoint = McpEndpoint(app, cloud_credentials(app.settings), AccessLog(app.settings.log_level))
+    endpoint = McpEndpoint(app, cloud_credentials(app.settings), lambda_log(app.settings.log_level))
     mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
 
     def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
@@ -154,17 +156,21 @@ def summarize_handler(app: App) -> Handler:
 def jobs_handler(app: App) -> Handler:
     """A handler of `{"task": "jobs"}`, from the schedule or anybody who may invoke it: runs every job that is due.
 
-    It applies the tombstone log and writes closed segments to the archive first; in the time that is left it asks the
-    language model about open conflicts, where one is to be asked.
+    First it makes the search index where there is none, applies the tombstone log, and writes closed segments to the
+    archive; in the time that is left it asks the language model about open conflicts, where one is to be asked.
     """
     out = _Outputs(app)
 
-    def run(seconds: RemainingSeconds) -> "JobRun":
-        app.deletion.tombstones.apply(utc_now(), seconds)
-        app.segments.compact_due(utc_now(), seconds)
-        report = app.job_runs.run(utc_now, seconds)
+    def ask(seconds: RemainingSeconds) -> None:
         if app.contradictions.opinions is not None:
             out.asked(app.contradictions.opinions.run(utc_now, seconds))
+
+    def run(seconds: RemainingSeconds, turns: InTurn) -> "JobRun | None":
+        turns.part("search index", lambda: app.reindexing.heal(utc_now()))
+        turns.part("tombstones", lambda: app.deletion.tombstones.apply(utc_now(), seconds))
+        turns.part("segments", lambda: app.segments.compact_due(utc_now(), seconds))
+        report = turns.part("jobs", lambda: app.job_runs.run(utc_now, seconds))
+        turns.part("opinions", lambda: ask(seconds))
         return report
 
     return _jobs_handler("jobs", run, out)
@@ -173,19 +179,20 @@ def jobs_handler(app: App) -> Handler:
 def retain_handler(app: App) -> Handler:
     """A handler of `{"task": "retain"}`: asks for the jobs `retain` that are due by the day, and runs them."""
 
-    def run(seconds: RemainingSeconds) -> "JobRun":
-        app.archive.retention_schedule.schedule(utc_now())
-        return app.job_runs.run(utc_now, seconds, "retain")
+    def run(seconds: RemainingSeconds, turns: InTurn) -> "JobRun | None":
+        turns.part("schedule", lambda: app.archive.retention_schedule.schedule(utc_now()))
+        return turns.part("jobs", lambda: app.job_runs.run(utc_now, seconds, "retain"))
 
     return _jobs_handler("retain", run, _Outputs(app))
 
 
-def _jobs_handler(task: str, run: "Callable[[RemainingSeconds], JobRun]", out: "_Outputs") -> Handler:
+def _jobs_handler(task: str, run: "Callable[[RemainingSeconds, InTurn], JobRun | None]", out: "_Outputs") -> Handler:
     def run_due(_event: dict[str, Any], context: LambdaContext) -> Answer:
-        report = run(_remaining(context, RESERVE_SECONDS))
-        if report.errors:
-            out.logger.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
-        return out.finished("jobs were run", report.counts, _JOB_METRICS, report.complete)
+        turns = InTurn()
+        report = run(_remaining(context, RESERVE_SECONDS), turns)
+        answer = out.jobs(report) if report is not None else {}
+        out.ended(turns)
+        return answer
 
     scheduled = out.around(run_due)
 
@@ -224,6 +231,18 @@ class _Outputs:
         self.logger.info(message, extra={**counts, "complete": complete})
         return {**counts, "complete": complete}
 
+    def ended(self, turns: InTurn) -> None:
+        """Counts the parts that failed. Raises the first one's error, so that the run counts as failed."""
+        if turns.failed:
+            self._count({"PartsFailed": turns.failed})
+        turns.end()
+
+    def jobs(self, report: "JobRun") -> Answer:
+        """Counts and logs a run of jobs; answers its counts."""
+        if report.errors:
+            self.logger.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
+        return self.finished("jobs were run", report.counts, _JOB_METRICS, report.complete)
+
     def asked(self, report: "OpinionRun") -> None:
         """Counts what a language model was asked, and what it cost."""
         if report.failed:
@@ -249,14 +268,16 @@ class _Outputs:
             self.logger.error("change records that cannot be read", extra={"sequence_numbers": report.malformed})
         self._log_failed(projection.failed)
 
-    def reconciled(self, report: "ReconcileReport") -> None:
-        """Counts a run of reconcile and logs what failed."""
+    def reconciled(self, report: "ReconcileReport") -> Answer:
+        """Counts a run of reconcile and logs what failed; answers its counts."""
         self._log_failed(report.projection.failed)
         self._count({"Reconciled": report.projection.projected, "ReconcileFailed": len(report.projection.failed)})
         if report.oldest_age_seconds is not None:
             self._metrics.add_metric(OLDEST_PENDING, MetricUnit.Seconds, report.oldest_age_seconds)
         if report.quarantined is not None:
             self._count({QUARANTINED: report.quarantined})
+        self.logger.info("reconciled", extra=report.counts | {"complete": report.complete})
+        return report.counts
 
     def _count(self, counts: Mapping[str, int]) -> None:
         for name, count in counts.items():

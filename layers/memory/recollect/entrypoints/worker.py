@@ -22,6 +22,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.entrypoints.in_turn import InTurn
 from recollect.jobs import run as run_jobs
 from recollect.memories import deferred_promotion as promote_deferred
 from recollect.projection.attempt import raised_at
@@ -62,15 +63,17 @@ def _summaries(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> R
 
 
 def _jobs(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Report:
-    app.deletion.tombstones.apply(clock(), remaining_seconds)
+    turns = InTurn()
+    turns.part("tombstones", lambda: app.deletion.tombstones.apply(clock(), remaining_seconds))
     if not app.settings.test_clock:  # else requests live in a time of their own, and would lose all
-        app.archive.retention_schedule.schedule(clock())
+        turns.part("schedule", lambda: app.archive.retention_schedule.schedule(clock()))
     if app.settings.engines == "local":
-        app.reindexing.generations.begin(clock())
-    app.segments.compact_due(clock(), remaining_seconds)
+        turns.part("reindex", lambda: app.reindexing.generations.begin(clock()))
+    turns.part("segments", lambda: app.segments.compact_due(clock(), remaining_seconds))
     report = app.job_runs.run(clock, remaining_seconds)
     if report.errors:
         _LOG.warning("jobs that could not be run", extra={"errors": dict(report.errors)})
+    turns.end()
     return report
 
 

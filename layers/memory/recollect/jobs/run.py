@@ -134,7 +134,7 @@ class RunJobs:
             job = _read(self._items, tenant, job_id)
             if only in (None, job.kind):
                 job = self.one(tenant, job_id, clock, remaining_seconds)
-        except RecollectError as error:
+        except Exception as error:  # noqa: BLE001 - one job's failure, a defect too, must not stop the others
             run.errors[type(error).__name__] += 1
             return
         run.done += job.status is JobStatus.DONE

@@ -272,7 +272,7 @@ class BridgeRun:
         """For a log line and metrics."""
         return {
             "published": self.outbox.published,
-            "unpublished": self.outbox.refused,
+            "unpublished": self.outbox.refused + self.outbox.failed,
             **{f"deferred_{name}": count for name, count in self.deferred.counts.items()},
         }
 

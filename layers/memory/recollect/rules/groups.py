@@ -180,7 +180,7 @@ class IntentRules:
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
-    """Bounds on what a tenant stores (A-38, A-39); null is none. `writes_per_second` is each process's own count."""
+    """Bounds on what a tenant stores (A-38, A-39); null is none. Processes share the count of `writes_per_second`."""
 
     index_capacity: int | None = option(
         Number(1, 10**12, whole=True, optional=True), None, "Records of the index before a warning is published"

@@ -276,10 +276,11 @@ class RotateIndex:
 
 @dataclass(slots=True, eq=False)
 class BeginReindex:
-    """Starts `reindex` where an index is another embedder's, lost or incomplete (A-34), on a laptop only.
+    """Starts `reindex` where an index is another embedder's, lost or incomplete (A-34).
 
-    In the cloud an operator decides, since a rebuild may take hours and cost money; readiness shows that it is needed.
-    Checks every `pause_seconds`, and starts at most one job of a tenant in `again_seconds`.
+    In the cloud of lost ones alone, which are made anew from stored vectors: an operator decides about another
+    embedder, since to encode everything may take hours and cost money; readiness shows that it is needed. Checks every
+    `pause_seconds`, and starts at most one job of a tenant in `again_seconds`.
     """
 
     _check: CheckIndex
@@ -291,12 +292,16 @@ class BeginReindex:
     _checked_at: float | None = field(default=None, init=False)
     _begun: dict[str, float] = field(default_factory=dict, init=False)
 
-    def begin(self, now: datetime) -> list[str]:
-        """The tenants whose rebuild was started; none while the embedder is missing. Raises what the parts raise."""
+    def begin(self, now: datetime, only: str | None = None) -> list[str]:
+        """The tenants whose rebuild was started; none while the embedder is missing. Raises what the parts raise.
+
+        `only`: those that lag for this reason (`state`).
+        """
         if self._checked_at is not None and time.monotonic() - self._checked_at < self._pause_seconds:
             return []
         self._checked_at = time.monotonic()
-        lagging = [tenant for tenant in self._check.lagging(_MOST_TENANTS) if self._is_due(tenant)]
+        found = self._check.lagging(_MOST_TENANTS).items()
+        lagging = [tenant for tenant, reason in found if only in (None, reason) and self._is_due(tenant)]
         if not lagging or not self._is_ready():
             return []
         for tenant in lagging:

@@ -5,6 +5,7 @@ atomically with the change that it reports. It is published after that, and agai
 has accepted it.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from itertools import groupby
 from math import inf
 from uuid import UUID, uuid5
 
-from recollect.core.errors import RecollectError
+from recollect.core.errors import RecollectError, Unavailable
 from recollect.core.event import Event, Json
 from recollect.core.items import Due, Item, ItemKey, ItemPath, ItemWrite, in_parts, pages, write_all
 from recollect.core.scope import Scope
@@ -156,14 +157,16 @@ def semantic_warning(warning_id: str, severity: str, reason: str, now: datetime)
 
 
 _PAGE = 100
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class OutboxRun:
-    """How many events a run published, how many the bus refused, and whether the run reached the end."""
+    """How many events a run published, how many the bus refused, how many failed, and whether it reached the end."""
 
     published: int = 0
     refused: int = 0
+    failed: int = 0
     complete: bool = False
 
 
@@ -204,7 +207,10 @@ class BusOutbox:
     def drain(
         self, now: datetime, tenant: str | None = None, remaining_seconds: Callable[[], float] = lambda: inf
     ) -> OutboxRun:
-        """Publishes what all outboxes hold, or the tenant's; failures stay. Raises as publisher and items."""
+        """Publishes what all outboxes hold, or the tenant's; failures stay, and stop nothing else.
+
+        Raises Unavailable where the bus or the items are away.
+        """
         run = OutboxRun()
         for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after)):
             for due in page.items:
@@ -216,6 +222,15 @@ class BusOutbox:
         return run
 
     def _one(self, owner: Scope, key: ItemKey, now: datetime, run: OutboxRun) -> None:
+        try:
+            self._published(owner, key, now, run)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one event that cannot be published must not hold up the others
+            run.failed += 1
+            _LOG.warning("an event of the outbox was not published", extra={"error": type(error).__name__})
+
+    def _published(self, owner: Scope, key: ItemKey, now: datetime, run: OutboxRun) -> None:
         item = self._items.get(owner, [key]).get(key)
         if item is None:
             return

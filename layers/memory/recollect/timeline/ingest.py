@@ -1,29 +1,25 @@
-"""Ingest: each event is durable before the answer and before anything derives from it; and throttling by tenant (A-39).
+"""Ingest: each event is durable before the answer and before anything derives from it; throttling by tenant (A-39)."""
 
-Each process counts writes by itself, so that a deployment may admit several times the rate; the throttling of the HTTP
-API bounds the whole.
-"""
-
-import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from math import ceil, floor
 
 from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.deletion.suppression import SuppressionCheck, SuppressionList
 from recollect.memories.audit_log import AuditRefusals
-from recollect.ports import Items, Timeline
+from recollect.ports import Items, RateLimiter, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event, event_identity
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
 
 _REJECTED = AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
-_ROUNDING = 1e-9
+_MICROSECONDS = 1_000_000
 
 
 class IngestStatus(StrEnum):
@@ -179,40 +175,27 @@ def _conversation(conversation: str, outcomes: Sequence[AppendOutcome]) -> str:
     return next((c for c in stored if c is not None), conversation) if len(stored) == 1 else conversation
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """How many writes are allowed now; negative after a request above the rest."""
-
-    tokens: float
-    at: float
-
-
 class WriteLimits:
-    """A token bucket for each tenant that holds one second's writes, at least one.
+    """A tenant's writes a second (A-39), as a bucket of one second's writes, at least one, that all processes share.
 
     A request passes while one write is left, whatever its size, and the next one waits for the excess: a batch above
     one second's writes is slow, not impossible.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limiter: RateLimiter, clock: Callable[[], datetime] = utc_now) -> None:
+        self._limiter = limiter
         self._clock = clock
-        self._buckets: dict[str, _Bucket] = {}
-        self._lock = threading.Lock()
 
     def take(self, tenant: str, writes: int, rules: Rules) -> None:
-        """Counts records about to be written. Raises Throttled, with the seconds until the next request may come."""
+        """Counts records about to be written. Raises Throttled, with the seconds until the next request may come.
+
+        Without a limit nothing is asked of the store. Raises as `RateLimiter.admit`.
+        """
         rate = rules.limits.writes_per_second
         if rate is None or writes <= 0:
             return
-        with self._lock:
-            bucket = self._filled(tenant, rate)
-            if bucket.tokens < 1.0 - _ROUNDING:
-                raise Throttled("too many writes for this tenant's limit", (1.0 - bucket.tokens) / rate)
-            bucket.tokens -= writes
-
-    def _filled(self, tenant: str, rate: float) -> _Bucket:
-        now, most = self._clock(), max(1.0, rate)
-        bucket = self._buckets.setdefault(tenant, _Bucket(most, now))
-        bucket.tokens = min(most, bucket.tokens + (now - bucket.at) * rate)
-        bucket.at = now
-        return bucket
+        cost = timedelta(microseconds=max(1, floor(writes / rate * _MICROSECONDS)))
+        tolerance = timedelta(microseconds=ceil((max(1.0, rate) - 1) / rate * _MICROSECONDS))
+        wait = self._limiter.admit(tenant, cost, tolerance, self._clock())
+        if wait:
+            raise Throttled("too many writes for this tenant's limit", wait.total_seconds())

@@ -21,6 +21,7 @@ from recollect.adapters.aws.clients import Backoff, ClientPolicy, dynamodb_clien
 from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
+from recollect.adapters.aws.rate_limiter import DynamoDBRateLimiter
 from recollect.adapters.aws.removal import DynamoDBEraser
 from recollect.adapters.aws.table import ItemAccess, table_definition
 from recollect.adapters.aws.timeline import DynamoDBTimeline
@@ -123,6 +124,7 @@ store = over_the_table(DynamoDBIdempotency)
 publisher = over_the_table(lambda access: AwsPublisher(BusLog(access)))
 eraser = over_the_table(DynamoDBEraser)
 items = over_the_table(DynamoDBItems)
+limiter = over_the_table(DynamoDBRateLimiter)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from recollect.contracts.conditional_stores import IdempotencyStoreContract
 from recollect.contracts.items import ItemsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
+from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
 from recollect.contracts.services import PublisherContract
 from recollect.contracts.timeline import TimelineContract
@@ -11,6 +12,7 @@ from recollect.contracts.timeline_records import ItemsWithEventsContract, Record
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
 TestIdempotency = IdempotencyStoreContract
+TestRateLimiter = RateLimiterContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
 TestErasing = ErasingContract

@@ -99,6 +99,8 @@ def signature_of(asked: Request, region: str, service: str) -> str:
         ("https://vpc-memory-abc.us-gov-west-1.es.amazonaws.com:443/", Signing("us-gov-west-1")),
         ("https://search-memory-abc.cn-north-1.es.amazonaws.com.cn", Signing("cn-north-1")),
         ("https://search-memory-abc.aos.eu-central-1.on.aws", Signing("eu-central-1")),
+        ("https://abc123.us-east-1.aoss.amazonaws.com", Signing("us-east-1", "aoss")),
+        ("https://us-east-1.aoss.amazonaws.com.example.org", None),
         ("https://user:password@search-memory-abc.eu-west-1.es.amazonaws.com", None),
         ("https://eu-west-1.es.amazonaws.com.example.org", None),
         ("http://localhost:9200", None),

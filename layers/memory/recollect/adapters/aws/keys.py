@@ -12,6 +12,7 @@
 | `P#{shard of the user}`     | `{hash of the user}#{id}`      | pending marker                                    |
 |                             | `{hash of the user}#{id}#`     | marker of a removal                               |
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
+| `L#{tenant}`                | `L`                            | until when the tenant's writes are paid for       |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
 
 Instants are the 16 digits of `core.time.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that a
@@ -193,6 +194,11 @@ def pending_id(sort_key: str) -> str:
 def idempotency_key(key_hash: str) -> Key:
     """Where the record of an idempotency key is."""
     return _key(f"I#{key_hash}", "I")
+
+
+def rate_key(tenant: str) -> Key:
+    """Where it stands until when a tenant's writes are paid for."""
+    return _key(f"L#{escape(tenant)}", "L")
 
 
 def bus_partition(tenant: str, shard: int) -> str:

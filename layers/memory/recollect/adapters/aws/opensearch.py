@@ -45,12 +45,14 @@ WRITES_BLOCKED = (
 )
 _LONGEST_KIND = 64
 _BLOCKS = ("cluster_block_exception", "index_create_block_exception")
-_DOMAIN = re.compile(r"\.(?P<region>[a-z0-9-]+)\.es\.amazonaws\.com(\.cn)?$|\.aos\.(?P<region2>[a-z0-9-]+)\.on\.aws$")
+_DOMAIN = re.compile(
+    r"\.(?P<region>[a-z0-9-]+)\.(?P<service>es|aoss)\.amazonaws\.com(\.cn)?$|\.aos\.(?P<region2>[a-z0-9-]+)\.on\.aws$"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Signing:
-    """SigV4 with the credentials that the AWS SDK finds. `service` is `es` for a managed domain."""
+    """SigV4 with the SDK's credentials. `service` is `es` for a managed domain, `aoss` for a serverless collection."""
 
     region: str
     service: str = "es"
@@ -67,12 +69,15 @@ class Signing:
 
 
 def signing_for(url: str) -> Signing | None:
-    """Signing for the address of a managed domain; None for any other, and where the URL has a user of its own."""
+    """Signing for a managed domain or a serverless collection.
+
+    None for any other address, and where the URL has a user of its own.
+    """
     parts = urlsplit(url)
     found = _DOMAIN.search(parts.hostname or "")
     if found is None or parts.username is not None:
         return None
-    return Signing(found["region"] or found["region2"])
+    return Signing(found["region"] or found["region2"], found["service"] or "es")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +156,7 @@ def failure_of(status: int | str, kind: str) -> RecollectError:
     if status in (401, 403):
         return NotReady("OpenSearch refuses our credentials; see `recollect doctor`")
     if status == 404:
-        return NotReady("the index is missing; `recollect init` creates it")
+        return NotReady("the index is missing; the function jobs makes it within a minute, or `recollect init`")
     if not isinstance(status, int) or status in (408, 502, 503, 504) or status >= 500:
         return Unavailable(f"OpenSearch failed with {status}: {kind}")
     return UpstreamFailed(f"OpenSearch refused a request with {status}: {kind}")

@@ -198,7 +198,12 @@ _DELETION = (
         UNIQUE (scope, event_id))""",
 )
 
-STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION)
+RATES = """CREATE TABLE IF NOT EXISTS rates (
+        tenant TEXT PRIMARY KEY,
+        paid_until INTEGER NOT NULL) WITHOUT ROWID"""
+"""Until when each tenant's writes are paid for (A-39)."""
+
+STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION, RATES)
 FORMAT_VERSION = 2
 """Format 1 was of no release; nothing reads it."""
 

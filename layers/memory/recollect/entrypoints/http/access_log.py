@@ -1,6 +1,7 @@
 """One JSON line per request: route, status, duration, counts, decisions; never text, ids of clients, or tokens."""
 
 import hashlib
+import os
 import time
 import traceback
 from collections.abc import Mapping
@@ -22,8 +23,12 @@ class AccessLog:
     Lines of the package's own loggers (`recollect.…`) come out the same way: they are children of this one's.
     """
 
-    def __init__(self, level: str, stream: TextIO | None = None, service: str = "recollect") -> None:
+    def __init__(
+        self, level: str, stream: TextIO | None = None, service: str = "recollect", deployment: str | None = None
+    ) -> None:
+        """`deployment` is what lines and metrics say as `service`: on Lambda the stack's name (`lambda_log`)."""
         self._logger = Logger(service=service, level=level, stream=stream)
+        self._logger.append_keys(service=deployment or service)
 
     def request(
         self,
@@ -51,12 +56,17 @@ class AccessLog:
             self._logger.info("request", extra=line)
 
 
+def lambda_log(level: str) -> AccessLog:
+    """The log of a function; its metrics have the stack as dimension, as those of the scheduled functions have."""
+    return AccessLog(level, deployment=os.environ.get("POWERTOOLS_SERVICE_NAME"))
+
+
 def _metrics(counts: Mapping[str, float]) -> dict[str, Any]:
     """The counts in CloudWatch's embedded metric format: it makes metrics of such a line, and needs no call for it."""
     if not counts:
         return {}
     named = [{"Name": name, "Unit": "Milliseconds" if name.endswith("Ms") else "Count"} for name in counts]
-    directive = {"Namespace": METRICS_NAMESPACE, "Dimensions": [[]], "Metrics": named}
+    directive = {"Namespace": METRICS_NAMESPACE, "Dimensions": [["service"]], "Metrics": named}
     return {**counts, "_aws": {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}}
 
 

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, token_credentials
+from recollect.entrypoints.http.access_log import AccessLog, lambda_log
+from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, is_sent_in_base64, token_credentials
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routes import routes_of
 from recollect.settings import Settings
@@ -29,7 +29,7 @@ def http_handler(*groups: str, app: App | None = None) -> Handler:
 def build_handler(app: App, groups: Iterable[str], log: AccessLog | None = None) -> Handler:
     """The handler of a function behind an HTTP API, with `cloud_credentials`."""
     settings = app.settings
-    log = log or AccessLog(settings.log_level)
+    log = log or lambda_log(settings.log_level)
     dispatch = Dispatcher(app, routes_of(groups), cloud_credentials(settings), log)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -49,11 +49,11 @@ def cloud_credentials(settings: Settings) -> Authenticate:
 
 
 def _response(answer: Answer) -> dict[str, Any]:
-    """As an HTTP API takes it, in the payload format 2.0: bytes in base64."""
-    plain = isinstance(answer.body, str)
-    body = answer.body if isinstance(answer.body, str) else base64.b64encode(answer.body).decode()
-    headers = dict(answer.headers)
-    return {"statusCode": answer.status, "headers": headers, "body": body, "isBase64Encoded": not plain}
+    """As an HTTP API takes it, in the payload format 2.0: bytes in base64, and a text that is shorter so."""
+    body, encoded = answer.body, is_sent_in_base64(answer.body)
+    if encoded:
+        body = base64.b64encode(body.encode() if isinstance(body, str) else body).decode()
+    return {"statusCode": answer.status, "headers": dict(answer.headers), "body": body, "isBase64Encoded": encoded}
 
 
 def call_of(event: Event, remaining_seconds: float) -> Call:

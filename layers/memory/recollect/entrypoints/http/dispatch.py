@@ -1,6 +1,7 @@
 """One request from end to end: route, who asks (api.md, *Who*), clock, values, the route's own work, one log line."""
 
 import hmac
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -80,8 +81,11 @@ def _principal_of(given: str, keys: Mapping[str, Principal]) -> Principal | None
 
 
 BODY_BYTES = 5_000_000
-ANSWER_BYTES = 5_500_000  # Lambda answers with 6 MB at most
+ANSWER_BYTES = 6_000_000
+"""Of a body as Lambda sends it (`sent_bytes`): the whole answer is JSON of 6,291,456 bytes at most."""
+_ESCAPED = re.compile(r'[\x00-\x1f"\\]')
 
+_ESCAPES = dict.fromkeys('"\\\b\f\n\r\t', 1)
 _STANDARD_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -153,10 +157,29 @@ def _body_of(route: Route, call: Call) -> RequestModel | DocumentModel | None:
     return read_as(route.body, {} if route.body_optional and not call.body else parse_json(call.body), "body")
 
 
+def sent_bytes(body: str | bytes) -> int:
+    """How long a body is inside of Lambda's JSON: escaped, or in base64 where that is shorter."""
+    return _in_base64(body) if isinstance(body, bytes) else min(_in_base64(body), _escaped(body))
+
+
+def is_sent_in_base64(body: str | bytes) -> bool:
+    """Whether that is shorter; bytes always are."""
+    return isinstance(body, bytes) or _in_base64(body) < _escaped(body)
+
+
+def _in_base64(body: str | bytes) -> int:
+    return 4 * -(-len(body if isinstance(body, bytes) else body.encode()) // 3)
+
+
+def _escaped(body: str) -> int:
+    """A quote, a backslash and most of the control characters in JSON's texts take two; others, six."""
+    return len(body.encode()) + sum(_ESCAPES.get(found, 5) for found in _ESCAPED.findall(body))
+
+
 def rendered(reply: Reply) -> Answer:
     """The reply as it goes out. One that is too large for Lambda becomes a problem that says how to ask for less."""
     body = reply.body if isinstance(reply.body, str | bytes) else answer_text(reply.body)
-    if len(body) > ANSWER_BYTES or (isinstance(body, str) and len(body.encode()) > ANSWER_BYTES):
+    if sent_bytes(body) > ANSWER_BYTES:
         detail = f"the answer would have more than {ANSWER_BYTES} bytes: ask for fewer results or set token_budget"
         return rendered(problem(INVALID, detail))
     return Answer(reply.status, {"Content-Type": reply.content_type, **_STANDARD_HEADERS, **reply.headers}, body)
