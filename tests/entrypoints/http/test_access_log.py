@@ -19,8 +19,8 @@ def line_of(log: AccessLog, stream: io.StringIO) -> dict[str, Any]:
 
 def test_metrics_of_a_function_have_its_stack_as_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "staging")
-    monkeypatch.setattr("sys.stdout", stream := io.StringIO())
-    line = line_of(lambda_log("INFO"), stream)
+    stream = io.StringIO()
+    line = line_of(lambda_log("INFO", stream), stream)
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     assert directive["Dimensions"] == [["service"]]
     assert (line["service"], line["IntentRecords"]) == ("staging", 3)
