@@ -129,4 +129,4 @@ def test_the_cut_keeps_the_best_and_whatever_is_as_good(scores: list[float]) -> 
 
 
 def test_a_search_is_asked_for_enough_and_never_for_too_many() -> None:
-    assert [lines_wanted(tokens) for tokens in (0, 1, 800, 32_000)] == [0, 1, 40, 200]
+    assert [lines_wanted(tokens) for tokens in (0, 1, 800, 32_000)] == [0, 1, 24, 200]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from engines.conftest import Deployment, lambda_context
+from recollect.core.scope import Scope
 
 pytestmark = pytest.mark.engines
 
@@ -30,6 +31,31 @@ def test_what_was_said_comes_back_before_and_after_the_stream(deployment: Deploy
     assert deployment.call("retrieval", "GET", f"/v1/users/anna/events/{ids[0]}").body["content"] == TEXTS[0]
     listed = deployment.call("retrieval", "GET", "/v1/users/anna/conversations").body
     assert [c.get("id") or c.get("conversation_id") for c in listed["conversations"]] == ["c1"]
+
+
+def test_what_was_said_is_found_at_every_moment_though_the_engine_itself_refreshes_once_an_hour(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the answer of ingest on: by its marker until the index shows it, also while `project` is at work."""
+    parts: Any = deployment.app.parts
+    hourly = {"index": {"refresh_interval": "3600s", "max_refresh_listeners": None}}
+    parts.index._client.indices.put_settings(index=f"{deployment.app.settings.index_prefix}-*", body=hourly)
+    while_projecting: list[str] = []
+    settle = type(parts.projections).settle
+
+    def searched_first(self: Any, scope: Any, refs: Any) -> None:
+        while_projecting.extend(deployment.found("my sister paints")[:1])
+        settle(self, scope, refs)
+        while_projecting.extend(deployment.found("my sister paints")[:1])
+
+    monkeypatch.setattr(type(parts.projections), "settle", searched_first)
+    deployment.ingest(*TEXTS)
+    assert deployment.found("my sister paints")[0] == TEXTS[1]
+    assert deployment.pump.drain() >= 3
+    assert while_projecting
+    assert set(while_projecting) == {TEXTS[1]}
+    assert parts.timeline.tail(Scope("acme", "anna")).refs == ()
+    assert deployment.found("my sister paints")[0] == TEXTS[1]
 
 
 def test_a_stream_that_never_comes_is_made_good_by_reconcile(deployment: Deployment) -> None:

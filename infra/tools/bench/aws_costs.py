@@ -80,9 +80,10 @@ class Subject:
 
 def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path) -> dict[str, Any]:
     """Durations first, then, with every call held up, what is counted."""
-    kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
+    said = list(repeated(data, TURNS))
+    kept.prepare([passage_of(turn) for turn, _, _ in said], TextKind.PASSAGE)
     with engines_app(embedder, model) as app:
-        Loader(app, kept, store_without_transactions(app)).load(USER, list(repeated(data, TURNS)), WRITERS)
+        Loader(app, kept, store_without_transactions(app)).load(USER, said, WRITERS)
         subject = Subject(app)
         durations = _durations(subject, data, embedder)
         figures = _counts(subject, data)

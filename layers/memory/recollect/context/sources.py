@@ -16,9 +16,9 @@ from recollect.core.scope import Scope
 from recollect.memories.representation import memory_drop_reason
 from recollect.ports import Concurrency, Timeline
 from recollect.retrieval.filters import SearchFilters, TimeWindow, drop_reason, fits
-from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
+from recollect.retrieval.pipeline import OpenRecall, Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode
-from recollect.rules.groups import MOST_PLACES, Rules
+from recollect.rules.groups import MOST_PLACES, ContextRules, Rules
 from recollect.summaries.goals import Goal, GoalStatus
 from recollect.timeline.timeline import IMPORTANT_FROM, TAIL_EVENTS, WindowQuery
 
@@ -197,15 +197,25 @@ class ContextSources:
         rules = read_rules()
         limits = rules.context
         recent_count = max(limits.recent_fill, rules.summary.raw_window) + _SLACK
-        opened.request = replace(opened.request, wanted=max(limits.semantic + recent_count, hits_wanted))
-        known = {event.id: event for event in newest.result()}
-        also = [*important.result()[: limits.important + 3 * _SLACK], *conversation.result()[:recent_count]]
-        also += [event.ref for event in _shown_first(known.values(), recent_count)]
-        recalled = self._pipeline.conclude(opened, also, known)
+        opened.request = replace(opened.request, wanted=max(limits.semantic + limits.recent, hits_wanted))
+        first_wave = _FirstWave(scope, question, rules, opened, background, newest.result())
+        also = conversation.result()[:recent_count]
+        also += [event.ref for event in _shown_first(first_wave.newest, recent_count)]
+        weighty = important.result()[: limits.important + 3 * _SLACK]
+        few = len(weighty) if question.filters.looks_back else _weighty_first(limits)
+        gathered = self._read_back(first_wave, [*weighty[:few], *also], {})
+        if len(weighty) > few and _lacks_weighty(gathered, weighty[:few], limits):
+            return self._read_back(first_wave, [*weighty, *also], gathered.recalled.events)
+        return gathered
+
+    def _read_back(self, wave: _FirstWave, also: Sequence[EventRef], read: Mapping[str, Event]) -> Gathered:
+        """The second wave; what was `read` before is not read again."""
+        newest = {event.id: event for event in wave.newest}
+        recalled = self._pipeline.conclude(wave.opened, also, {**read, **newest})
         events = {**recalled.events, **{event.id: event for event in recalled.tail_events}}
-        chosen = [*known, *(event.id for event in recalled.tail_events)]
-        read = _Read(recalled, events, [*chosen, *(ref.id for ref in also)], background.result())
-        return _gathered(scope, question, rules, read)
+        chosen = [*newest, *(event.id for event in recalled.tail_events)]
+        found = _Read(recalled, events, [*chosen, *(ref.id for ref in also)], wave.background.result())
+        return _gathered(wave.scope, wave.question, wave.rules, found)
 
     def _newest(self, scope: Scope, question: ContextQuestion) -> list[Event]:
         if not question.filters.looks_back:
@@ -230,8 +240,42 @@ def _up_to(question: ContextQuestion, refs: list[EventRef]) -> list[EventRef]:
     return [ref for ref in refs if ref.timestamp <= filters.moment] if filters.looks_back else refs
 
 
+def _weighty_wanted(limits: ContextRules, taken: int) -> int:
+    """How many of the most important ones without a place can get one: into a free one, and one instead of a hit."""
+    return min(limits.important, max(limits.total - taken, 0) + 1)
+
+
+def _weighty_first(limits: ContextRules) -> int:
+    """How many of the most important are read at first: as many as are wanted, were all others among them.
+
+    With a half-life their order is another one than the store's.
+    """
+    wanted = _weighty_wanted(limits, limits.recent + limits.semantic)
+    return limits.important + 3 * _SLACK if limits.decay_half_life_days else wanted + limits.total
+
+
+def _lacks_weighty(gathered: Gathered, read: Iterable[EventRef], limits: ContextRules) -> bool:
+    """Whether so many of those that were read are hidden, or stand there anyway, that others may get a place."""
+    recent = {event.id for event in gathered.recent[: limits.recent]}
+    hits = [one.id for one in gathered.recalled.ranked if one.id not in recent][: limits.semantic]
+    free = {event.id for event in gathered.important} - recent - set(hits)
+    return sum(1 for ref in read if ref.id in free) < _weighty_wanted(limits, len(recent) + len(hits))
+
+
 def _shown_first(newest: Iterable[Event], recent_count: int) -> list[Event]:
     return [e for place, e in enumerate(newest) if place < recent_count or e.importance >= IMPORTANT_FROM]
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstWave:
+    """What does not depend on the hits; `newest` are the newest events, read consistently."""
+
+    scope: Scope
+    question: ContextQuestion
+    rules: Rules
+    opened: OpenRecall
+    background: OpenBackground
+    newest: Sequence[Event]
 
 
 @dataclass(frozen=True, slots=True)

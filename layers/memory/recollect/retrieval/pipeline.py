@@ -41,7 +41,7 @@ with 40 and .63 with 80; without any it is .14, and .63 when all is projected.
 
 PER_ARM = 80
 _MOST_TERMS = 256  # a dialogue put as one question has some 120; with 64 of them a third of its evidence was missed
-_RESERVE = 10
+_RESERVE = 3  # of the hits some may be hidden, or of one memory
 _SUPERSEDED = 10  # nominated by each arm besides, so that their successors may take their places
 
 
@@ -290,7 +290,7 @@ class SearchPipeline:
             pending=tail.waiting,
             tail_matched=sum(1 for one in reached if Arm.VECTOR not in one.candidate.arms),
             tail_unmatched=len(live) - len(reached),
-            missing=tuple(opened.missing),
+            missing=tuple(dict.fromkeys(opened.missing)),
             fallback=_fallback_of(opened),
             near_misses=on_scale(back.near_misses, scale, mode),
         )

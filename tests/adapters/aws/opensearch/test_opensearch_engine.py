@@ -173,3 +173,25 @@ def test_a_count_that_stops_says_so_and_adds_up(make_index: MakeIndex, monkeypat
     assert 5 < tally.considered <= len(events)
     assert sum(tally.dropped.values()) == tally.considered
     assert set(tally.dropped) <= {DropReason.EXPIRED, DropReason.THRESHOLD}
+
+
+@pytest.mark.parametrize("count", [1, 3, 130])
+def test_no_write_waits_for_the_refresh_of_the_engine(make_index: MakeIndex, count: int) -> None:
+    """The engine's own comes once an hour: whoever waited for it would run into the time-out of 30 s."""
+    index, scope = make_index(refresh_seconds=3600), a_scope()
+    index.create()
+    events = some_events(scope, count, content="paris")
+    assert index.put([a_document(scope, event, a_vector()) for event in events]) == []
+    assert index.count(scope).documents == count
+    assert index.remove(scope, [events[0].id]) == []
+    assert index.count(scope).documents == count - 1
+
+
+def test_what_is_not_to_be_shown_yet_asks_for_no_refresh(make_index: MakeIndex) -> None:
+    index, scope = make_index(refresh_seconds=3600), a_scope()
+    index.create()
+    first, last = some_events(scope, 2, content="paris")
+    assert index.put([a_document(scope, first, a_vector())], shown=False) == []
+    assert index.count(scope).documents == 0
+    assert index.put([a_document(scope, last, a_vector())]) == []
+    assert seen(index, scope) == {first.id, last.id}

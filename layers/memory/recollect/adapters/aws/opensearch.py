@@ -217,12 +217,12 @@ class OpenSearchIndex:
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
         """Raises Unavailable, with some written; the same call again completes it.
 
-        One request waits for the engine's own refresh; several, or none, ask for one refresh at the end, so that a
-        long drain does not wait a refresh interval for each request.
+        Nobody waits for the engine's own refresh, up to a second away: one request asks for it in the same breath,
+        several ask for one at the end.
         """
         batches = list(_batches(documents))
         if len(batches) == 1:
-            return self._put(batches[0], "wait_for" if shown else "false")
+            return self._put(batches[0], "true" if shown else "false")
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
             sent = list(pool.map(lambda batch: self._put(batch, "false"), batches))
         if shown:
@@ -246,7 +246,7 @@ class OpenSearchIndex:
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
         failures: list[IndexFailure] = []
         for batch in _batches(event_ids):
-            failures += self._remove(scope, batch, "wait_for" if shown else "false")
+            failures += self._remove(scope, batch, "true" if shown else "false")
         return failures
 
     def _remove(self, scope: Scope, event_ids: Sequence[str], refresh: str) -> list[IndexFailure]:
@@ -279,7 +279,7 @@ class OpenSearchIndex:
         return {event_id: found["_version"] for event_id, found in pairs if found["found"]}
 
     def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str) -> list[Mapping[str, Any]]:
-        """One outcome for each operation, in order; `wait_for` returns once searches show them all."""
+        """One outcome for each operation, in order; with `refresh` "true" searches show them all at its return."""
         params = {"refresh": refresh, "require_alias": "true", "filter_path": "items.*.status,items.*.error.type"}
         with translated_errors():
             answer = self._client.bulk(body=lines, index=self._plan.alias, params=params)

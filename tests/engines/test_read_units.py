@@ -1,0 +1,60 @@
+"""What a search and a context read of the table, in AWS's units, for a user of a thousand messages."""
+
+import random
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engines.conftest import Deployment
+from infra.tools.bench import aws_calls
+from infra.tools.bench.aws_calls import Counter, counted
+from infra.tools.bench.engines import dynamodb_of, search_client_of, store_without_transactions
+from recollect.contracts.examples import NOW, a_write, an_event
+from recollect.core.scope import Scope
+from recollect.core.vectors import TextKind
+from recollect.search_index.page import index_document
+from recollect.timeline.timeline import Projection
+
+pytestmark = pytest.mark.engines
+
+MESSAGES, AT_ONCE = 1000, 100
+THINGS = ("dog", "boat", "garden", "violin", "sister", "bakery", "museum", "train", "kitchen", "letter")
+QUESTIONS = ("what about the dog and the boat", "who plays the violin in the garden", "hello")
+
+
+def a_long_life(deployment: Deployment) -> None:
+    """Every fourth message is an important one; all are indexed."""
+    parts: Any = deployment.app.parts
+    scope, chance = Scope("acme", "anna"), random.Random(21)
+    said = [
+        f"{n} of {' and the '.join(chance.sample(THINGS, 3))}, {' '.join(chance.choices(THINGS, k=30))}"
+        for n in range(MESSAGES)
+    ]
+    events = [
+        an_event(scope, content=text, importance=0.7 if n % 4 == 0 else 0.4, timestamp=NOW + timedelta(minutes=n))
+        for n, text in enumerate(said)
+    ]
+    store = store_without_transactions(deployment.app)
+    for start in range(0, MESSAGES, AT_ONCE):
+        some = events[start : start + AT_ONCE]
+        vectors = [one.vector for one in parts.embedder.encode([e.passage for e in some], TextKind.PASSAGE)]
+        store(scope, [a_write(scope, event) for event in some])
+        generation = parts.embedder.generation
+        parts.projections.save(scope, [Projection(e.ref, v, generation) for e, v in zip(some, vectors, strict=True)])
+        assert parts.index.put([index_document(scope, e, v) for e, v in zip(some, vectors, strict=True)]) == []
+
+
+def test_a_context_reads_at_most_45_units_and_a_search_20(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_long_life(deployment)
+    monkeypatch.setattr(aws_calls, "HELD_SECONDS", 0.0)
+    counter = Counter(dynamodb_of(deployment.app), search_client_of(deployment.app))
+    for question in QUESTIONS:
+        asked = {"user_id": "anna", "input": question, "conversation_id": "c9"}
+        context = counted(counter, lambda a=asked: deployment.call("context", "POST", "/v1/context", a))  # type: ignore[misc]
+        search = counted(counter, lambda q=question: deployment.found(q))  # type: ignore[misc]
+        assert 20 < context["rcu"] <= 45, question
+        assert 10 < search["rcu"] <= 20, question
+        assert context["wcu"] == search["wcu"] == 0
