@@ -133,6 +133,12 @@ class Stack:
             return self._chosen(then if self._conditions[condition] else otherwise)
         return {key: self._chosen(one) for key, one in value.items()}
 
+    def whole(self) -> dict[str, Any]:
+        """Resources and outputs of this stack, worked out. Raises KeyError for a reference to one that it lacks."""
+        own = {name: one for name, one in self.source["Resources"].items() if self._is_made(one)}
+        stack = Stack({**self.source, "Resources": own}, self.name, self.uuid, self.parameters)
+        return stack.made() | stack.outputs()
+
     def _is_made(self, resource: Mapping[str, Any]) -> bool:
         return "Condition" not in resource or bool(self._conditions[resource["Condition"]])
 

@@ -1,6 +1,7 @@
 """A deployment on the real engines: its table, index and bucket, the functions' handlers, and the stream between."""
 
 import json
+import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -100,14 +101,20 @@ class Deployment:
         return [result["content"] for result in answer.body["results"]]
 
 
-def settings_on(engines: Engines, name: str) -> Settings:
+SEARCH_ENGINES = ("domain", "table")
+SEARCH_ENGINE = os.environ.get("RECOLLECT_TEST_SEARCH_ENGINE", "domain")
+"""Where the index of a deployment is whose test does not say it."""
+
+
+def settings_on(engines: Engines, name: str, search_engine: str = SEARCH_ENGINE) -> Settings:
     """Settings of a deployment whose table, index and bucket have that name, with the hashing embedder."""
     variables = {
         "RECOLLECT_ENGINES": "aws",
         "RECOLLECT_EMBEDDER": "hashing",
         "RECOLLECT_TABLE": name,
         "RECOLLECT_INDEX_PREFIX": name,
-        "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
+        "RECOLLECT_SEARCH_ENGINE": search_engine,
+        "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url if search_engine == "domain" else "",
         "RECOLLECT_SNAPSHOT_BUCKET": name,
         "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
     }
@@ -144,20 +151,29 @@ def shown_at_once(parts: Any, prefix: str) -> None:
 
     A write that waits for the engine's refresh asks for one, since there is no room for it to wait.
     """
-    soon = {"index": {"refresh_interval": "100ms", "max_refresh_listeners": 0}}
-    parts.index._client.indices.put_settings(index=f"{prefix}-*", body=soon)
+    if hasattr(parts.index, "_client"):  # the table's own index shows a write at once
+        soon = {"index": {"refresh_interval": "100ms", "max_refresh_listeners": 0}}
+        parts.index._client.indices.put_settings(index=f"{prefix}-*", body=soon)
+
+
+def drop_indexes(parts: Any, prefix: str) -> None:
+    """Deletes what a deployment has in the search engine; its table goes by itself."""
+    if hasattr(parts.index, "_client"):
+        parts.index._client.indices.delete(index=f"{prefix}-*")
 
 
 @pytest.fixture
-def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
-    """A fresh deployment with the hashing embedder."""
+def deployment(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Deployment]:
+    """A fresh deployment with the hashing embedder; its parameter, where it has one, is the search engine."""
     name = f"e2e-{uuid.uuid4().hex[:12]}"
-    settings = settings_on(engines, name)
+    settings = settings_on(engines, name, getattr(request, "param", SEARCH_ENGINE))
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", engines.dynamodb_url)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
     OwnDatabase.use(monkeypatch, name)
     app = judged(open_app(settings))
-    assert app.parts.create() == ["table", "index", "bucket"]
+    assert app.parts.create() == ["table", *(["index"] if settings.search_engine == "domain" else []), "bucket"]
     assert app.parts.create() == []
     parts: Any = app.parts
     shown_at_once(parts, name)
@@ -171,5 +187,5 @@ def deployment(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> Iterator[De
     arn = Table(dynamodb_client(), name).stream_arn()
     pump = StreamPump(streams_client(), arn, lambda event: project(event, lambda_context()))
     yield Deployment(app, handlers, pump)
-    parts.index._client.indices.delete(index=f"{name}-*")
+    drop_indexes(parts, name)
     parts.access.client.delete_table(TableName=name)

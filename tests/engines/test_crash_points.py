@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Engines
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
-from engines.conftest import OwnDatabase, settings_on, shown_at_once
+from engines.conftest import OwnDatabase, drop_indexes, settings_on, shown_at_once
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition.deployment import Parts
@@ -122,7 +122,7 @@ def parts(engines: Engines) -> Iterator[Parts]:
         parts.create()
     shown_at_once(parts, name)
     yield parts
-    parts.index._client.indices.delete(index=f"{name}-*")  # type: ignore[attr-defined]
+    drop_indexes(parts, name)
     parts.access.client.delete_table(TableName=name)  # type: ignore[attr-defined]
 
 

@@ -1,13 +1,13 @@
-"""HTTP → DynamoDB → its stream → the project handler → OpenSearch → search, on the real engines."""
+"""HTTP → DynamoDB → its stream → the project handler → OpenSearch or the table → search, on the real engines."""
 
 from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment, lambda_context
+from engines.conftest import SEARCH_ENGINES, Deployment, lambda_context
 from recollect.core.scope import Scope
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.parametrize("deployment", SEARCH_ENGINES, indirect=True)]
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Engines
-from engines.conftest import OwnDatabase
+from engines.conftest import SEARCH_ENGINE, OwnDatabase
 from entrypoints.cli.running import Home, a_line, indexed_documents, write_turns
 from recollect.bootstrap import open_app
 from recollect.core.scope import Scope
@@ -36,6 +36,7 @@ def test_an_import_that_is_killed_again_and_again_ends_with_every_turn_once(
         "RECOLLECT_ENGINES": "aws",
         "RECOLLECT_TABLE": name,
         "RECOLLECT_INDEX_PREFIX": name,
+        "RECOLLECT_SEARCH_ENGINE": SEARCH_ENGINE,
         "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
         "RECOLLECT_CALL_TIMEOUT_SECONDS": "30",
         "AWS_ACCESS_KEY_ID": name,

@@ -117,6 +117,12 @@ class Settings:
 
     home: Path = _setting("~/.local/share/recollect", "Folder of all data on a laptop.", _folder)
     engines: str = _setting("local", "`local` (SQLite) or `aws` (DynamoDB, OpenSearch, S3).", _one_of("local", "aws"))
+    search_engine: str = _setting(
+        "domain",
+        "On AWS: `domain` (OpenSearch) or `table` (the DynamoDB table itself, no engine; "
+        "[operations.md](operations.md#search-engine)).",
+        _one_of("domain", "table"),
+    )
     rules: Path | None = _setting(
         "", "JSON file of rules, merged over the defaults ([rules.md](rules.md)).", _optional_file
     )
@@ -221,8 +227,8 @@ class Settings:
             raise ConfigurationError(
                 "RECOLLECT_OPENAI_API_KEY_PARAMETER", "cannot be set beside RECOLLECT_OPENAI_API_KEY"
             )
-        if settings.engines == "aws" and not settings.opensearch_url:
-            raise ConfigurationError("RECOLLECT_OPENSEARCH_URL", "is needed with RECOLLECT_ENGINES=aws")
+        if settings.engines == "aws" and settings.search_engine == "domain" and not settings.opensearch_url:
+            raise ConfigurationError("RECOLLECT_OPENSEARCH_URL", "is needed with RECOLLECT_SEARCH_ENGINE=domain")
         if settings.embedder == "openai" and not settings.openai_base_url:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
         settings._check_models()

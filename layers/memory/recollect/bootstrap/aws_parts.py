@@ -21,6 +21,7 @@ from recollect.ports import (
     SnapshotStore,
     Timeline,
 )
+from recollect.timeline.listing import KnownUsers
 from recollect.timeline.timeline import TAIL_EVENTS
 
 if TYPE_CHECKING:
@@ -55,6 +56,22 @@ class AwsParts(ProviderParts):
 
     @cached_property
     def index(self) -> SearchIndex:
+        return self._table_index if self._settings.search_engine == "table" else self._domain_index
+
+    @cached_property
+    def _table_index(self) -> SearchIndex:
+        from recollect.adapters.aws.table_index import TableIndex
+
+        embedder, users = self.embedder, KnownUsers(self.items)
+        return TableIndex(
+            self.access,
+            users.all,
+            embedder.generation if embedder else None,
+            embedder.dimension if embedder else 0,
+        )
+
+    @cached_property
+    def _domain_index(self) -> SearchIndex:
         from recollect.adapters.aws.index_format import IndexPlan
         from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIndex, signing_for
 

@@ -12,7 +12,7 @@ stays listed after its last event's deletion; an erasure removes both.
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef
-from recollect.core.items import ABSENT, Item, ItemKey, ItemPath, ItemWrite, in_parts, of_tenant
+from recollect.core.items import ABSENT, ALL_PAGES, Item, ItemKey, ItemPath, ItemWrite, in_parts, of_tenant, pages
 from recollect.core.scope import Scope
 from recollect.ports import Items, Timeline
 from recollect.retrieval.filters import TimeWindow
@@ -39,6 +39,7 @@ SPACES = ItemPath("spaces")
 _CHUNK = 200
 _MOST_CHUNKS = 10
 _SPACES_PAGE = 1000
+_USERS_PAGE = 1000
 _REMEMBERED = 10_000
 _REMEMBERED_SECONDS = 300.0
 _REMEMBERED_FOR = timedelta(seconds=_REMEMBERED_SECONDS)
@@ -153,6 +154,11 @@ class KnownUsers:
     def page(self, tenant: str, limit: int, after: str | None) -> UserPage:
         page = self._items.page(of_tenant(tenant), USERS, limit, after)
         return UserPage(tuple(item.key.key for item in page.items), page.more)
+
+    def all(self, tenant: str) -> Iterator[str]:
+        """The ids of all of them."""
+        for found in pages(lambda after: self.page(tenant, _USERS_PAGE, after), ALL_PAGES):
+            yield from found.user_ids
 
     def forget(self, scope: Scope, now: datetime) -> None:
         """Removes the user; a later event lists them again."""

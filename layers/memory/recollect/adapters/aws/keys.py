@@ -14,6 +14,7 @@
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
 | `L#{tenant}`                | `L`                            | until when the tenant's writes are paid for       |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
+| `X#{generation}#{tenant}#{user}` | `T#{half}#{id}`           | document of the index in the table, its tail      |
 
 Instants are the 16 digits of `core.time.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that a
 client chose, `~` is written `~0` and `#` is written `~1`: no id reaches another partition and no two ids are equal.
@@ -42,6 +43,7 @@ from recollect.timeline.timeline import PendingEvent
 PENDING_SHARDS = 32
 BUS_SHARDS = 8
 DUE_SHARDS = 8
+TAIL_HALVES = 2
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 
@@ -289,6 +291,27 @@ def queue_of(partition: str) -> str:
 def due_range(moment: datetime) -> SortRange:
     """The order in the index `due` of the items that are due at the moment (inclusive)."""
     return SortRange("0", sortable(moment))
+
+
+def index_partition(generation: str, scope: Scope) -> str:
+    """The partition of a user's documents in the table's own index, apart from the user's records."""
+    return f"X#{escape(generation)}#{escape(scope.tenant)}#{escape(scope.user_id)}"
+
+
+def document_key(generation: str, scope: Scope, event_id: str) -> Key:
+    """Where a document of the tail is: in one of two halves, which are read side by side."""
+    half = _shard(event_id, TAIL_HALVES)
+    return _key(index_partition(generation, scope), f"T#{half}#{escape(event_id)}")
+
+
+def documents_range(half: int) -> SortRange:
+    """The sort keys of one half of a user's documents."""
+    return _beginning_with(f"T#{half}#")
+
+
+def document_of(sort_key: str) -> str:
+    """The event of a document's sort key."""
+    return unescape(sort_key.split("#", 2)[2])
 
 
 def _key(partition: str, sort_key: str) -> Key:

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.adapters.exact_search import COSINE_NOISE, NEVER, NO_NAME, Places
 from recollect.adapters.local.rows import User
 from recollect.core.vectors import FloatArray
 
 BUDGET_BYTES = 512 * 1024 * 1024
-NEVER = np.iinfo(np.int64).max
 _UNKNOWN = -2
-_NONE = -1
 _SPARE = 0.25
 _BYTES_PER_NAME = 120
 _MANY_DEAD = 1000
@@ -49,7 +48,7 @@ class Columns:
         self._arrays: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype=kind) for name, kind in _TYPES.items()}
         self._count = 0
         self._dead = 0
-        self._codes: dict[str | None, int] = {None: _NONE}
+        self._codes: dict[str | None, int] = {None: NO_NAME}
 
     def __len__(self) -> int:
         return self._count
@@ -62,6 +61,25 @@ class Columns:
     def vectors(self) -> FloatArray:
         """(positions, dimension): the vector of each position, zero where it has none."""
         return self.matrix[: self._count]
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors; 0 before the first."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def noise(self) -> float:
+        """How far a cosine of `cosines` may be from the exact one."""
+        return COSINE_NOISE
+
+    def cosines(self, query: FloatArray) -> FloatArray:
+        """The cosine of each position in float32; `query` has length 1."""
+        found: FloatArray = (self.vectors @ query) * self["inverse_norm"]
+        return found
+
+    def exact(self, places: Places) -> FloatArray:
+        """The vectors of these positions."""
+        return self.vectors[places]
 
     @property
     def size_bytes(self) -> int:

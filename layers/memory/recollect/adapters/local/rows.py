@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.adapters.exact_search import labels_of
 from recollect.core.errors import StoredDataError
 from recollect.core.event import Event, EventRef, EventType
 from recollect.core.scope import Scope
@@ -214,16 +215,6 @@ def term_prefix(user_number: int) -> str:
     return f"{user_number}x"
 
 
-def tag_label(tag: str) -> str:
-    """A tag as a label."""
-    return f"t{tag}"
-
-
-def facet_label(facet: str) -> str:
-    """A facet of the metadata as a label."""
-    return f"m{facet}"
-
-
 class DocumentWriter:
     """Writes documents inside one transaction; `finish` then writes the user's counters.
 
@@ -362,4 +353,4 @@ def remove_documents(connection: sqlite3.Connection, user: User, event_ids: Iter
 
 
 def _labels(document: IndexDocument) -> set[str]:
-    return {*map(tag_label, document.tags), *map(facet_label, document.facets)}
+    return set(labels_of(document.tags, document.facets))

@@ -1,0 +1,119 @@
+"""One nomination over a user's columns: both arms, the superseded besides, the user's statistics, the tally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.adapters.aws.index_columns import UserColumns
+from recollect.adapters.exact_search import (
+    Mask,
+    Places,
+    VectorArm,
+    add_term,
+    best_by_words,
+    filter_mask,
+    labels_of,
+    ranks,
+    reason_masks,
+    superseded_mask,
+    tally,
+)
+from recollect.core.event import EventRef
+from recollect.core.scope import Scope
+from recollect.core.time import from_microseconds
+from recollect.retrieval.filters import metadata_facets
+from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
+from recollect.text.terms import TermStatistics
+
+
+class ColumnsNomination:
+    """One request against one user's columns, as they were read."""
+
+    def __init__(self, columns: UserColumns, scope: Scope, request: NominationRequest) -> None:
+        """Raises InvalidInput for a vector of another length than the index has."""
+        self._columns = columns
+        self._request = request
+        self._counts = columns.counts(request.terms)
+        self._statistics = _statistics(columns, self._counts)
+        self._scores = self._scored()
+        self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
+        labelled = columns.labelled(labels_of(request.filters.tags, metadata_facets(request.filters.metadata)))
+        self._masks = list(reason_masks(columns, scope, request.filters, labelled))
+
+    def nominations(self) -> Nominations:
+        """What the port answers; events that are not projected yet are not in it."""
+        request, columns = self._request, self._columns
+        counted = tally(columns, self._masks, self._threshold) if request.count else None
+        hits = self._candidates(filter_mask(columns, self._masks), request.limit)
+        old = (
+            self._candidates(superseded_mask(columns, self._masks), limit) if (limit := request.most_superseded) else ()
+        )
+        return Nominations(hits, self._statistics, counted, superseded=old)
+
+    def _scored(self) -> NDArray[np.float64]:
+        scores = np.zeros(len(self._columns))
+        for term, (places, counts) in self._counts.items():
+            add_term(scores, self._statistics, term, places, counts, self._columns["length"][places])
+        return scores
+
+    def _candidates(self, among: Mask, limit: int) -> tuple[Candidate, ...]:
+        leaders: dict[Arm, Mapping[int, float]] = {}
+        if self._request.terms:
+            leaders[Arm.LEXICAL] = best_by_words(self._columns, np.where(among, self._scores, 0.0), limit)
+        if self._vectors is not None:
+            leaders[Arm.VECTOR] = self._vectors.leading(among, limit)
+        ranked = ranks(leaders, lambda place: (self._columns["timestamp"][place], self._columns.id(place)), limit)
+        places = np.array(list(ranked), dtype=np.int64)
+        exact = self._columns.exact(places)
+        counted = self._counted(places)
+        return tuple(
+            self._candidate(place, arms, counted[n], exact[n]) for n, (place, arms) in enumerate(ranked.items())
+        )
+
+    def _counted(self, places: Places) -> list[dict[str, int]]:
+        found: list[dict[str, int]] = [{} for _ in places]
+        index = {int(place): n for n, place in enumerate(places)}
+        for term, (having, counts) in self._counts.items():
+            here = np.isin(having, places)
+            for place, count in zip(having[here].tolist(), counts[here].tolist(), strict=True):
+                found[index[place]][term] = count
+        return found
+
+    def _candidate(
+        self, place: int, arms: Mapping[Arm, int], counts: Mapping[str, int], vector: NDArray[np.float32]
+    ) -> Candidate:
+        columns = self._columns
+        return Candidate(
+            ref=EventRef(columns.id(place), from_microseconds(int(columns["timestamp"][place]))),
+            arms=arms,
+            conversation_id=columns.name("conversation", place) or "",
+            counts=counts,
+            length=int(columns["length"][place]),
+            vector=vector if columns["embedded"][place] else None,
+            role=columns.name("role", place) or "",
+            speaker=columns.name("speaker", place),
+            importance=float(columns["importance"][place]),
+        )
+
+    def _threshold(self, _counted: Places) -> Mask | None:
+        request = self._request
+        if self._vectors is None:
+            mask = np.zeros(len(self._columns), dtype=np.bool_)
+            mask[_together(places for places, _ in self._counts.values())] = True
+            return mask
+        return None if request.min_similarity is None else self._vectors.reaching(request.min_similarity)
+
+
+def _statistics(columns: UserColumns, counts: Mapping[str, tuple[Places, NDArray[np.int64]]]) -> TermStatistics:
+    """Over all that is not private."""
+    public = columns["alive"] & ~columns["private"]
+    frequency = {term: int(np.count_nonzero(public[places])) for term, (places, _) in counts.items()}
+    return TermStatistics(int(np.count_nonzero(public)), int(columns["length"][public].sum()), frequency)
+
+
+def _together(arrays: Iterable[Places]) -> Places:
+    found = list(arrays)
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
