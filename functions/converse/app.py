@@ -3,4 +3,4 @@
 from recollect.entrypoints.http.aws import http_handler
 from recollect.entrypoints.lambda_handlers import open_warm_app
 
-handler = http_handler("turns", app=open_warm_app())
+handler = http_handler("turns", app=open_warm_app("converse"))

@@ -2,4 +2,4 @@
 
 from recollect.entrypoints.lambda_handlers import mcp_handler, open_warm_app
 
-handler = mcp_handler(open_warm_app())
+handler = mcp_handler(open_warm_app("mcp"))

@@ -22,7 +22,7 @@ def _as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     gc.set_threshold(*before)
 
 
-@pytest.mark.parametrize("opened", [open_warm_app, open_embedding_app])
+@pytest.mark.parametrize("opened", [lambda: open_warm_app("context"), open_embedding_app])
 def test_a_function_looks_for_garbage_seldom(opened: Callable[[], App]) -> None:
     opened().parts.close()
     assert gc.get_threshold() == (10_000, 10, 10)

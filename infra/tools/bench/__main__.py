@@ -29,6 +29,7 @@ from infra.tools.bench.cold_start import cold_start
 from infra.tools.bench.contradictions import contradictions
 from infra.tools.bench.data import DataSet, load
 from infra.tools.bench.engines import engines_recall, running_engines
+from infra.tools.bench.first_answer import first_answer
 from infra.tools.bench.natural import natural
 from infra.tools.bench.page import page
 from infra.tools.bench.rivals import rivals_python
@@ -128,8 +129,9 @@ class Bench:
         return natural(self.data / NATURAL, self.model, self.quick)
 
     def cold_start(self) -> Any:
-        """Imports of each built function over a bare one; the model's load."""
-        return cold_start(self.model, 2 if self.quick else 15)
+        """Start, first and warm answer of each built function; the model's load."""
+        rounds = 1 if self.quick else 5
+        return cold_start(self.model, rounds) | {"answers": first_answer(rounds)}
 
 
 PARTS: dict[str, Callable[[Bench], Any]] = {
@@ -142,7 +144,7 @@ PARTS: dict[str, Callable[[Bench], Any]] = {
     "natural": Bench.natural,
     "cold-start": Bench.cold_start,
 }
-NEED_ENGINES = frozenset({"engines", "aws-sizes", "aws-costs"})
+NEED_ENGINES = frozenset({"engines", "aws-sizes", "aws-costs", "cold-start"})
 
 
 def main() -> int:

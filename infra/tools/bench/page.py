@@ -11,7 +11,7 @@ Goal = tuple[str, str, bool]
 OURS, MEM0 = "Recollect", "mem0"
 RUN = "python -m infra.tools.bench"
 LEAST_RECALL = {"locomo-dev": 0.87, "beam-dev": 0.74, "madial-zh-dev": 0.67}
-WITHOUT_MODEL = ("ingest", "summarize", "knowledge")
+FIRST_OVER_WARM = 1.2
 WORK = (
     "ingest, turn",
     "project, turn",
@@ -247,18 +247,22 @@ def _known(share: float | None) -> str:
 
 def _cold_start(made: Mapping[str, Figures]) -> str:
     figures = made["cold-start"]
-    imports, model = figures["imports"], figures["model"]
-    bare = imports["bare"]
-    slowest = max(WITHOUT_MODEL, key=lambda name: imports[name])
-    ratio = imports[slowest] / bare
-    found: list[Goal] = [
-        (f"import of {', '.join(WITHOUT_MODEL)} over a bare function: ≤ 1.4", f"{ratio:.2f} ({slowest})", ratio <= 1.4)
-    ]
+    answers, model = figures["answers"], figures["model"]
+    over = {name: one["first_seconds"] / one["warm_seconds"] for name, one in answers.items()}
+    worst = max(over, key=lambda name: over[name])
+    goal = f"a first answer, once started, ≤ {FIRST_OVER_WARM} warm ones"
+    found: list[Goal] = [(goal, f"{over[worst]:.1f} ({worst})", over[worst] <= FIRST_OVER_WARM)]
     load, held = model["load_seconds"], model["resident_mb"]
     found.append(("the default embedder loads in ≤ 0.35 s", f"{load:.2f} s", load <= 0.35))
     found.append(("a process with it holds ≤ 200 MB", f"{held:.0f} MB", held <= 200))
-    rows = [[name, f"{1000 * seconds:.0f}", f"{seconds / bare:.2f}"] for name, seconds in imports.items()]
-    return "\n\n".join([_IMPORTS, goals(found), table(["function", "ms", "over the bare one"], rows)])
+    rows = [["bare", f"{1000 * figures['bare_seconds']:.0f}", "", "", ""]]
+    rows += [[name, *_answer_row(one), f"{over[name]:.1f}"] for name, one in answers.items()]
+    head = ["function", "start, ms", "first answer", "warm answer", "first over warm"]
+    return "\n\n".join([_STARTS, goals(found), table(head, rows)])
+
+
+def _answer_row(one: Figures) -> list[str]:
+    return [f"{1000 * one[name]:.0f}" for name in ("start_seconds", "first_seconds", "warm_seconds")]
 
 
 _HEAD = f"""# Benchmarks
@@ -309,10 +313,13 @@ those on which something said is wrong by then."""
 _PROJECTED = """\
 Projecting one message of LoCoMo, embedding it included, on one thread; the baseline is the same without the judge."""
 
-_IMPORTS = """\
-Of the artifacts that `sam build` made, on Python 3.13, the best of 15 processes each, over `import
-aws_lambda_powertools, boto3` from the same layer. The goal is for functions without the model; the others import numpy,
-and load the model while they start or with the first text."""
+_STARTS = """\
+Of the artifacts that `sam build` made, on Python 3.13, over the local engines: milliseconds of the processor, all
+threads, medians of processes of their own. A function opens while it starts what its requests are known to need: the
+SDK and its clients, a connection to each engine, use cases and model (`entrypoints/priming.py`, one list a function).
+On Lambda a start has a whole processor, and a request of a function of 512 MB less than a third of one. Bare is
+`import aws_lambda_powertools, boto3` from the same layer. Without that list a first answer takes (2026-11-26, in the
+same way) 346 ms of ingest, 199 of memories, 248 of retrieval, 403 of context, 318 of knowledge, 242 of mcp."""
 
 _PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Figures]], str]]] = {
     "Quality against rivals": (("quality", "engines"), _quality),

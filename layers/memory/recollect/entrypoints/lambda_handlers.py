@@ -19,6 +19,7 @@ from recollect.core.errors import InvalidInput, NotReady, RecollectError
 from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.in_turn import InTurn
+from recollect.entrypoints.priming import primed
 
 if TYPE_CHECKING:
     from recollect.contradictions.ask_model import OpinionRun
@@ -53,8 +54,8 @@ Handler: TypeAlias = Callable[[dict[str, Any], LambdaContext], Answer]
 RemainingSeconds: TypeAlias = Callable[[], float]
 
 
-def open_warm_app() -> App:
-    """The app of the environment, its in-process model loaded: while a function starts nobody waits for an answer yet.
+def open_warm_app(function: str) -> App:
+    """The app of the environment with all open that this function needs (`priming`), its in-process model too.
 
     Raises ConfigurationError. A missing model is no failure: reads go on by words alone and say so.
     """
@@ -62,11 +63,11 @@ def open_warm_app() -> App:
     app = open_app()
     with suppress(RecollectError):
         _load_model(app)
-    return app
+    return primed(app, function)
 
 
 def open_embedding_app() -> App:
-    """As `open_warm_app`, for what writes vectors. Raises NotReady without the model that is set.
+    """With the model loaded, for what writes vectors. Raises NotReady without the model that is set.
 
     Events projected without vectors would count as done; events that wait are found again.
     """

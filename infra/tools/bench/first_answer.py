@@ -1,0 +1,135 @@
+"""What the first request of a built function waits for: its start, its first answer, and a warm one after it.
+
+Each round is a process of Python 3.13 of its own, whose path holds the built function (`make build`) and its layers as
+Lambda lays them out, over the running engines. What an import benchmark does not see is in it: the SDK's clients, the
+first connection to each engine, and what a use case imports when it is first used. Processor time, all threads: the
+engines beside it and other work take the clock's. The medians of the rounds count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from infra.tools.bench.cold_start import BUILD, ROOT, built_functions, interpreter, lay_out
+from recollect.bootstrap import open_app
+from recollect.settings import Settings
+
+ASKED = {
+    "ingest": "ingest.http-events",
+    "retrieval": "retrieval.http-search",
+    "memories": "memories",
+    "context": "context.http-context",
+    "knowledge": "knowledge.http-tool-calls",
+    "arbitration": "arbitration.http-arbitrate",
+    "mcp": "mcp.http",
+}
+"""Of each function that somebody waits for without a model of language behind it: the sample event that asks it."""
+
+WARM = 12
+_PROCESS = """
+import sys, time
+event, warm, paths = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+sys.path[:0] = paths
+import json
+class Context:
+    function_name, memory_limit_in_mb = "bench", 512
+    invoked_function_arn = "arn:aws:lambda:us-east-1:000000000000:function:bench"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+    def get_remaining_time_in_millis(self):
+        return 29000
+event = json.loads(open(event, encoding="utf-8").read())
+clock = time.process_time
+def answered(number):
+    if "idempotency-key" in event["headers"]:
+        event["headers"]["idempotency-key"] = f"{time.time_ns()}-{number}"
+    began = clock()
+    answer = handler(event, Context())
+    taken = clock() - began
+    assert answer["statusCode"] < 300, answer
+    return taken
+began = clock()
+from app import handler
+started = clock() - began
+taken = [answered(number) for number in range(warm + 1)]
+print("figures " + json.dumps([started, *taken]))
+"""
+
+
+def first_answer(rounds: int) -> dict[str, Any]:
+    """Processor seconds by function: of its start, of the first answer, of a warm one. Needs the engines."""
+    if not BUILD.is_dir():
+        raise FileNotFoundError("nothing is built: make build")
+    layers = {name.removesuffix("Function").lower(): (name, of) for name, of in built_functions()}
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for function, event in ASKED.items():
+            name, of = layers[function]
+            opt = lay_out(of, Path(folder) / "-".join(of))
+            sample = _event(event, Path(folder))
+            with _deployment(opt) as variables:
+                command = [interpreter(), "-I", "-S", "-c", _PROCESS, str(sample), str(WARM)]
+                command += [str(BUILD / name), str(opt / "python")]
+                seen = [_figures(command, variables) for _ in range(rounds)]
+            figures[function] = _medians(seen)
+    return figures
+
+
+def _event(name: str, folder: Path) -> Path:
+    """The sample; for `memories`, which has none, a listing asked as a search is."""
+    file = ROOT / "events" / f"{name}.json"
+    if file.exists():
+        return file
+    event = json.loads((ROOT / "events" / f"{ASKED['retrieval']}.json").read_text("utf-8"))
+    path = "/v1/users/anna/memories"
+    event |= {"routeKey": "GET /v1/users/{user_id}/memories", "rawPath": path, "body": None}
+    event["requestContext"]["http"] |= {"method": "GET", "path": path}
+    made = folder / f"{name}.json"
+    made.write_text(json.dumps(event), "utf-8")
+    return made
+
+
+@contextmanager
+def _deployment(opt: Path) -> Iterator[dict[str, str]]:
+    """The variables of a function over a table and an index of its own."""
+    name, model = f"bench-{secrets.token_hex(4)}", next(opt.glob("recollect-models/*"), None)
+    variables = {
+        "RECOLLECT_ENGINES": "aws",
+        "RECOLLECT_OPENSEARCH_URL": os.environ["RECOLLECT_OPENSEARCH_URL"],
+        "RECOLLECT_TABLE": name,
+        "RECOLLECT_INDEX_PREFIX": name,
+        "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
+        "RECOLLECT_LOG_LEVEL": "ERROR",
+        **({"RECOLLECT_MODEL_FOLDER": str(model)} if model else {"RECOLLECT_EMBEDDER": "none"}),
+    }
+    parts = cast(Any, open_app(Settings.from_environment(variables)).parts)
+    parts.create()
+    try:
+        engines = {key: value for key, value in os.environ.items() if key.startswith("AWS_")}
+        yield {"PATH": "/usr/bin:/bin", "PYDANTIC_DISABLE_PLUGINS": "__all__", **engines, **variables}
+    finally:
+        parts.access.client.delete_table(TableName=name)
+        parts.index._client.indices.delete(index=f"{name}-*")
+
+
+def _figures(command: list[str], variables: dict[str, str]) -> list[float]:
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("figures ")]
+    return cast(list[float], json.loads(line.removeprefix("figures ")))
+
+
+def _medians(seen: list[list[float]]) -> Mapping[str, float]:
+    """A warm one is the median of a process's last ten; the first two may still open something."""
+    return {
+        "start_seconds": statistics.median(one[0] for one in seen),
+        "first_seconds": statistics.median(one[1] for one in seen),
+        "warm_seconds": statistics.median(statistics.median(one[3:]) for one in seen),
+    }
