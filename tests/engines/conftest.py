@@ -54,6 +54,7 @@ class Deployment:
     app: App
     handlers: Mapping[str, Callable[..., Any]]
     pump: StreamPump
+    engines: Engines
 
     def call(
         self,
@@ -186,6 +187,6 @@ def deployment(
     }
     arn = Table(dynamodb_client(), name).stream_arn()
     pump = StreamPump(streams_client(), arn, lambda event: project(event, lambda_context()))
-    yield Deployment(app, handlers, pump)
+    yield Deployment(app, handlers, pump, engines)
     drop_indexes(parts, name)
     parts.access.client.delete_table(TableName=name)

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -35,7 +36,7 @@ def jobs(deployment: Deployment) -> Deployment:
         "jobs": jobs_handler(app),
         "retain": retain_handler(app),
     }
-    return Deployment(app, {**deployment.handlers, **handlers}, deployment.pump)
+    return replace(deployment, handlers={**deployment.handlers, **handlers})
 
 
 def say(jobs: Deployment, text: str, days_ago: float, **more: Any) -> str:

@@ -250,8 +250,17 @@ class SearchIndex(Protocol):
         `whole`: deletes the empty index itself. Ignores an unknown generation.
         """
 
+    def pack(self, remaining_seconds: Callable[[], float]) -> int:
+        """Rewrites what writes left, so that searches read less, and what was removed is gone from every copy.
+
+        Goes on while there is time; returns how many users it was done for, 0 where an engine does so by itself.
+        """
+
     def identity(self) -> str:
         """Changes where the index was lost and made anew. Raises NotReady without one."""
+
+    def owns(self, identity: str) -> bool:
+        """Whether an index of this identity is one of this engine, or was: another engine's has another form."""
 
     def check(self) -> str:
         """One line about the engine, such as its version. Raises NotReady or Unavailable."""

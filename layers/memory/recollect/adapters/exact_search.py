@@ -27,6 +27,8 @@ Places: TypeAlias = NDArray[np.int64]
 
 COSINE_NOISE = 5e-6
 """How far a cosine in float32 may be from the exact one."""
+RESCORED_BESIDES = 16
+"""Where cosines are rough: how many positions beyond the limit are looked at exactly, the best of what may matter."""
 NEVER = np.iinfo(np.int64).max
 """The time of what does not expire."""
 NO_NAME = -1
@@ -155,7 +157,12 @@ class VectorArm:
         """The positions of which one may be among the best of these; none for a vector of zeros."""
         if not self._query.any():
             return np.zeros(0, dtype=np.int64)
-        return front(self._about, among & self._columns["embedded"], limit, self._columns.noise)
+        places = front(self._about, among & self._columns["embedded"], limit, self._columns.noise)
+        most = limit + RESCORED_BESIDES
+        if len(places) <= most or self._columns.noise <= COSINE_NOISE:
+            return places
+        best: Places = places[np.argpartition(-self._about[places], most)[:most]]
+        return np.sort(best)
 
     def leading(self, among: Mask, limit: int) -> dict[int, float]:
         """The best of these positions, with their cosines."""

@@ -58,6 +58,13 @@ class AwsParts(ProviderParts):
     def index(self) -> SearchIndex:
         return self._table_index if self._settings.search_engine == "table" else self._domain_index
 
+    @property
+    def former_index(self) -> SearchIndex | None:
+        """The table's own is always there; a domain as long as it has an address."""
+        if self._settings.search_engine == "domain":
+            return self._table_index
+        return self._domain_index if self._settings.opensearch_url else None
+
     @cached_property
     def _table_index(self) -> SearchIndex:
         from recollect.adapters.aws.table_index import TableIndex
@@ -68,6 +75,7 @@ class AwsParts(ProviderParts):
             users.all,
             embedder.generation if embedder else None,
             embedder.dimension if embedder else 0,
+            (lambda: self.snapshots) if self._settings.snapshot_bucket else None,
         )
 
     @cached_property

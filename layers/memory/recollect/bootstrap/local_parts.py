@@ -47,6 +47,8 @@ class LocalParts(ProviderParts):
         super().__init__(settings)
         self._file = file or settings.home / FILE_NAME
 
+    former_index = None
+
     @cached_property
     def _database(self) -> Database:
         self._settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -48,6 +48,10 @@ class Parts(Protocol):
     @property
     def index(self) -> SearchIndex: ...
     @property
+    def former_index(self) -> SearchIndex | None:
+        """Where the deployment changes from one search engine to another, the index in the one before."""
+
+    @property
     def embedder(self) -> Embedder | None: ...
     @property
     def pair_model(self) -> PairModel | None: ...

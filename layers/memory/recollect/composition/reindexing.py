@@ -17,7 +17,7 @@ from recollect.projection.project import ProjectEvents
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
 from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
-from recollect.search_index.state import LOST
+from recollect.search_index.state import LOST, Engines
 from recollect.summaries.run import LostWords
 
 
@@ -53,7 +53,8 @@ class ReindexingUseCases(UseCases):
         makers: dict[str, Callable[[], Maker]] = {VECTORS: self.rebuild, EVENTS: lambda: self.rederive}
         found, users = self._search_index, self._timeline.known_users
         required = self._deployment.require_embedder
-        return Reindex(self._parts.index, found.states, users, makers, required, found.drop)
+        engines = Engines(self._parts.index, found.former)
+        return Reindex(engines, found.states, users, makers, required, found.drop)
 
     def rebuild(self) -> RebuildIndex:
         """Documents from the records and their stored vectors, in one walk."""

@@ -9,6 +9,7 @@ from recollect.core.errors import NotReady
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.ports import SearchIndex
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.search_index.health import CheckIndex, WatchIndex
 from recollect.search_index.rebuild import IndexSnapshots
@@ -34,16 +35,20 @@ class SearchIndexUseCases(UseCases):
     def in_use(self) -> IndexInUse:
         """The index that search reads and `project` writes."""
         parts, states = self._parts, self.states
-        unwatched = IndexInUse(parts.index, states)
+        unwatched = IndexInUse(parts.index, states, former=self.former)
         watch = WatchIndex(unwatched, parts.publisher, self._rules.resolved, self._deployment.ids, utc_now)
-        return IndexInUse(parts.index, states, watch.watch)
+        return IndexInUse(parts.index, states, watch.watch, self.former)
+
+    def former(self) -> SearchIndex | None:
+        """The index of the search engine that the deployment had before, as long as there is one."""
+        return self._parts.former_index
 
     @cached_property
     def health(self) -> CheckIndex:
         """The index's part of readiness."""
         parts = self._parts
         own = parts.checks()["index"]
-        return CheckIndex(own, parts.index, self.states, self._timeline.known_users, parts.timeline)
+        return CheckIndex(own, parts.index, self.states, self._timeline.known_users, parts.timeline, self.former)
 
     @cached_property
     def snapshots(self) -> IndexSnapshots | None:

@@ -247,6 +247,9 @@ class SearchIndexLifecycleContract(SearchIndexSetting):
 
     def test_its_identity_stays(self, index: SearchIndex) -> None:
         assert index.identity() == index.identity() != ""
+        assert index.owns(index.identity())
+        assert not index.owns("")
+        assert not index.owns("another")
         assert index.generation != NO_GENERATION
         assert index.holds_vectors("tenant")
 
@@ -381,6 +384,19 @@ class SearchIndexContract(SearchIndexSightContract, SearchIndexOrderContract, Se
         self.put(index, scope, some_events(scope, 350))
         found = index.nominate(scope, a_request(vector=a_vector(), count=True, limit=100))
         assert (len(found.hits), found.statistics.documents) == (100, 350)
+
+    def test_packing_changes_nothing_that_is_seen(self, index: SearchIndex, scope: Scope) -> None:
+        events = some_events(scope, 6, content="paris")
+        self.put(index, scope, events)
+        index.remove(scope, [events[0].id])
+        before = index.nominate(scope, a_request("paris", vector=a_vector(), count=True))
+        assert index.pack(lambda: 100.0) >= 0
+        after = index.nominate(scope, a_request("paris", vector=a_vector(), count=True))
+        assert (ids_of(after.hits), after.statistics, after.tally) == (
+            ids_of(events[1:]),
+            before.statistics,
+            before.tally,
+        )
 
     def test_the_index_is_there_and_says_what_it_is(self, index: SearchIndex) -> None:
         assert index.create() is False

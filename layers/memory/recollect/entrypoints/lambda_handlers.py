@@ -157,8 +157,9 @@ def summarize_handler(app: App) -> Handler:
 def jobs_handler(app: App) -> Handler:
     """A handler of `{"task": "jobs"}`, from the schedule or anybody who may invoke it: runs every job that is due.
 
-    First it makes the search index where there is none, applies the tombstone log, and writes closed segments to the
-    archive; in the time that is left it asks the language model about open conflicts, where one is to be asked.
+    First it makes the search index where there is none, applies the tombstone log, writes closed segments to the
+    archive and packs the index; in the time that is left it asks the language model about open conflicts, where one is
+    to be asked.
     """
     out = _Outputs(app)
 
@@ -170,6 +171,7 @@ def jobs_handler(app: App) -> Handler:
         turns.part("search index", lambda: app.reindexing.heal(utc_now()))
         turns.part("tombstones", lambda: app.deletion.tombstones.apply(utc_now(), seconds))
         turns.part("segments", lambda: app.segments.compact_due(utc_now(), seconds))
+        turns.part("packing", lambda: app.search_index.in_use.pack(seconds))
         report = turns.part("jobs", lambda: app.job_runs.run(utc_now, seconds))
         turns.part("opinions", lambda: ask(seconds))
         return report

@@ -20,7 +20,17 @@ from recollect.ports import PartState, Publisher, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import NominationRequest
 from recollect.rules.groups import Rules
-from recollect.search_index.state import INCOMPLETE, LOST, NOT_WARM, OTHER_GENERATION, UNFINISHED, IndexStates
+from recollect.search_index.state import (
+    INCOMPLETE,
+    LOST,
+    NOT_WARM,
+    OTHER_ENGINE,
+    OTHER_GENERATION,
+    UNFINISHED,
+    Engines,
+    IndexStates,
+    no_former,
+)
 from recollect.timeline.bus import semantic_warning
 from recollect.timeline.listing import KnownUsers
 
@@ -69,6 +79,7 @@ _REASONS = {
     LOST: "lost",
     UNFINISHED: "unfinished",
     INCOMPLETE: "where vectors are missing",
+    OTHER_ENGINE: "in the former search engine",
 }
 
 
@@ -81,6 +92,7 @@ class CheckIndex:
     _states: IndexStates
     _users: KnownUsers
     _timeline: Timeline
+    _former: Callable[[], SearchIndex | None] = no_former
 
     def check(self) -> PartState:
         """Not ready while a tenant's index is another embedder's, was lost, or is empty where records exist.
@@ -99,9 +111,11 @@ class CheckIndex:
     def lagging(self, most_tenants: int = MOST_TENANTS) -> dict[str, str]:
         """The tenants whose index must be rebuilt, of the first `most_tenants`, and the reason of `state`."""
         identity, generation = self._index.identity(), self._index.generation
+        engines = Engines(self._index, self._former)
         found = {}
         for place, (tenant, state) in enumerate(islice(self._states.all(), most_tenants)):
-            reason = state.lags(generation, identity)
+            moves = engines.left(state) is not None and state.generation == generation
+            reason = OTHER_ENGINE if moves else state.lags(generation, identity)
             if reason is None and place < _TENANTS_COUNTED and self._is_empty(tenant):
                 reason = LOST
             if reason is not None:

@@ -49,10 +49,14 @@ def words_hash(passage: str) -> str:
     return hashlib.sha256(passage.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def safe_name(generation: str) -> str:
+    """A generation as part of an object's name."""
+    return generation if _PLAIN.fullmatch(generation) else "~" + hashlib.sha256(generation.encode()).hexdigest()[:16]
+
+
 def index_folder(generation: str, user_id: str | None = None) -> str:
     """The prefix of a generation's objects, or of one user's in it."""
-    safe = generation if _PLAIN.fullmatch(generation) else "~" + hashlib.sha256(generation.encode()).hexdigest()[:16]
-    return f"{FOLDER}{safe}/" + (f"{user_hash(user_id)}/" if user_id is not None else "")
+    return f"{FOLDER}{safe_name(generation)}/" + (f"{user_hash(user_id)}/" if user_id is not None else "")
 
 
 def page_name(first: EventRef, number: int) -> str:

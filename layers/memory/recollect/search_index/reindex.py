@@ -32,7 +32,7 @@ from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
 from recollect.search_index.page import SnapshotVector, words_hash
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
-from recollect.search_index.state import NO_GENERATION, IndexState, IndexStates
+from recollect.search_index.state import NO_GENERATION, Engines, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
 
 KIND = "reindex"
@@ -73,18 +73,22 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class Reindex:
-    """A `JobKind`. `makers` by the value of `from`; `index` is that of this process's embedder only.
+    """A `JobKind`. `makers` by the value of `from`; `engines` has the index of this process's embedder.
 
     `ready` raises NotReady where the configured embedder is missing: an index of words must not replace its vectors.
-    `dropped` is called after a tenant's generation was deleted.
+    `dropped` is called after a tenant's generation was deleted. It moves a tenant from the former engine, too.
     """
 
-    _index: SearchIndex
+    _engines: Engines
     _states: IndexStates
     _users: KnownUsers
     _makers: Mapping[str, Callable[[], Maker]]
     _ready: Callable[[], None]
     _dropped: Callable[[str, str], None]
+
+    @property
+    def _index(self) -> SearchIndex:
+        return self._engines.index
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""
@@ -177,26 +181,32 @@ class Reindex:
         """One conditional write moves the pointer. Raises NotReady where the index was lost meanwhile."""
         if self._index.identity() != step.state["identity"]:
             raise NotReady("the index was lost while it was built")
-        old = self._states.read(step.tenant).state.generation
-        generation, identity = self._index.generation, step.state["identity"]
+        before = self._states.read(step.tenant).state
+        generation, identity, left = self._index.generation, step.state["identity"], self._engines.left(before)
         self._states.change(step.tenant, lambda state: state.switched(generation, identity))
-        if old == generation:
+        if before.generation == generation and left is None:
             return step.progress(done=True, share=1.0)
-        step.state |= {"phase": "drop", "old": old}
+        step.state |= {"phase": "drop", "old": before.generation, "left": left is not None}
         return step.progress(pause=self._pause(), share=0.9)
 
     def _drop(self, step: _Step) -> JobProgress:
-        """The old generation, once no process reads it any more."""
-        others = {g for tenant, state in self._states.all() if tenant != step.tenant for g in state.generations}
-        beside, whole = self._index.of(step.state["old"]), step.state["old"] not in others
+        """The old index of the tenant, once no process reads it any more."""
+        old, former = step.state["old"], self._engines.former() if step.state.get("left") else None
+        beside, whole = (former or self._index).of(old), old not in self._others(step.tenant, left=former is not None)
         while True:
             dropped = beside.drop(step.tenant, _DROPPED_AT_ONCE, whole=whole)
             step.counts["dropped"] += dropped
             if not dropped:
-                self._dropped(step.tenant, step.state["old"])
+                if old != self._index.generation:
+                    self._dropped(step.tenant, old)
                 return step.progress(done=True, share=1.0)
             if not step.in_time:
                 return step.progress(share=0.95)
+
+    def _others(self, tenant: str, *, left: bool) -> set[str]:
+        """The generations of other tenants, in this engine or in the former one."""
+        states = [state for other, state in self._states.all() if other != tenant]
+        return {g for state in states if (self._engines.left(state) is not None) is left for g in state.generations}
 
 
 def _place(stored: list[str] | None) -> EventRef | None:

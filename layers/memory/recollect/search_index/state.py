@@ -26,6 +26,7 @@ QUEUE = "search_index"
 STATE = ItemKey(ItemPath("search_index"), "state")
 FORMAT_VERSION = 1
 OTHER_GENERATION, LOST, UNFINISHED, INCOMPLETE = "generation", "lost", "unfinished", "incomplete"
+OTHER_ENGINE = "engine"
 NOT_WARM = frozenset({OTHER_GENERATION, LOST})
 """Why searches do not find all that they should: the index is not ready (A-35)."""
 
@@ -179,14 +180,60 @@ Watch = Callable[[Mapping[str, int], float], None]
 """Called after each write with the number of documents by tenant and the seconds it took."""
 
 
-class IndexInUse:
-    """A `SearchIndex` of every tenant's index in use; `index` is that of this process's embedder."""
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """The index of this deployment's search engine, and that of the one before it, which tenants leave one by one.
 
-    def __init__(self, index: SearchIndex, states: IndexStates, watch: Watch | None = None) -> None:
+    `former` opens the other, None where there is none; it is opened for a tenant that has not moved yet.
+    """
+
+    index: SearchIndex
+    former: Callable[[], SearchIndex | None]
+
+    def left(self, state: IndexState) -> SearchIndex | None:
+        """The former engine's index where the tenant's documents are in that one still."""
+        if not state.identity or self.index.owns(state.identity):
+            return None
+        former = self.former()
+        return former if former is not None and former.owns(state.identity) else None
+
+    def reading(self, state: IndexState) -> SearchIndex:
+        """The index that has the tenant's documents, of this process's embedder."""
+        return self.left(state) or self.index
+
+    def writing(self, state: IndexState) -> Iterator[tuple[SearchIndex, str]]:
+        """The indexes that writes go to, each with a generation: the one in use first, then the one being built."""
+        left = self.left(state)
+        if left is None:
+            yield from ((self.index, generation) for generation in state.generations)
+            return
+        yield left, state.generation
+        if state.building is not None:
+            yield self.index, state.building
+
+
+def no_former() -> None:
+    """A deployment has one search engine, unless it is changing to another."""
+
+
+class IndexInUse:
+    """A `SearchIndex` of every tenant's index in use; `index` is that of this process's embedder.
+
+    Where a deployment changes to another engine, a tenant's is the `former` one's until the job `reindex` has moved it.
+    """
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        states: IndexStates,
+        watch: Watch | None = None,
+        former: Callable[[], SearchIndex | None] = no_former,
+    ) -> None:
         self._index = index
         self._states = states
         self._watch = watch
-        self._others: dict[str, SearchIndex] = {}
+        self._engines = Engines(index, former)
+        self._others: dict[tuple[bool, str], SearchIndex] = {}
 
     @property
     def generation(self) -> str:
@@ -195,12 +242,11 @@ class IndexInUse:
 
     def holds_vectors(self, tenant: str) -> bool:
         """Whether the index in use has the vectors of this process's embedder."""
-        return self._index.holds_vectors(tenant) and self._readable(tenant).generation == self.generation
+        state = self._readable(tenant)
+        return self._engines.reading(state).holds_vectors(tenant) and state.generation == self.generation
 
     def of(self, generation: str) -> SearchIndex:
-        if generation not in self._others:
-            self._others[generation] = self._index.of(generation)
-        return self._others[generation]
+        return self._other(self._index, generation)
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
         """Writes to every index that the documents' tenants use or build; at most one failure per document."""
@@ -208,14 +254,12 @@ class IndexInUse:
         by_tenant: dict[str, list[IndexDocument]] = {}
         for document in documents:
             by_tenant.setdefault(document.tenant, []).append(document)
-        by_generation: dict[str, list[IndexDocument]] = {}
+        targets: dict[int, tuple[SearchIndex, list[IndexDocument]]] = {}
         for tenant, group in by_tenant.items():
-            for generation in self._written(tenant, group):
-                by_generation.setdefault(generation, []).extend(group)
+            for index in self._written(tenant, group):
+                targets.setdefault(id(index), (index, []))[1].extend(group)
         failures = {
-            failure.event_id: failure
-            for generation, group in by_generation.items()
-            for failure in self._at(generation).put(group, shown=shown)
+            failure.event_id: failure for index, group in targets.values() for failure in index.put(group, shown=shown)
         }
         if self._watch is not None:
             self._watch({tenant: len(group) for tenant, group in by_tenant.items()}, time.monotonic() - began)
@@ -223,26 +267,35 @@ class IndexInUse:
 
     def remove(self, scope: Scope, event_ids: Sequence[str], *, shown: bool = True) -> list[IndexFailure]:
         """Removes from every index that the tenant uses or builds."""
-        generations = self._states.cached(scope.tenant).generations
-        failures = [f for g in generations for f in self._at(g).remove(scope, event_ids, shown=shown)]
+        indexes = [self._at(*one) for one in self._engines.writing(self._states.cached(scope.tenant))]
+        failures = [failure for index in indexes for failure in index.remove(scope, event_ids, shown=shown)]
         return list({failure.event_id: failure for failure in failures}.values())
 
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
         """Searches the index in use; by words alone where its vectors are another embedder's."""
-        generation = self._readable(scope.tenant).generation
-        if generation == self.generation:
-            return self._index.nominate(scope, request)
-        found = self._at(generation).nominate(scope, replace(request, vector=None, min_similarity=None))
+        state = self._readable(scope.tenant)
+        index = self._reading(state)
+        if state.generation == self.generation:
+            return index.nominate(scope, request)
+        found = index.nominate(scope, replace(request, vector=None, min_similarity=None))
         return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
 
     def count(self, owner: Scope) -> IndexCount:
-        return self._at(self._readable(owner.tenant).generation).count(owner)
+        return self._reading(self._readable(owner.tenant)).count(owner)
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
-        return self._at(self._readable(scope.tenant).generation).listed(scope, limit, after)
+        return self._reading(self._readable(scope.tenant)).listed(scope, limit, after)
 
     def drop(self, tenant: str, limit: int, *, whole: bool = False) -> int:
         return self._index.drop(tenant, limit, whole=whole)
+
+    def pack(self, remaining_seconds: Callable[[], float]) -> int:
+        """Packs the former engine's too: what is deleted of a tenant goes from there before the tenant moves."""
+        former = self._engines.former()
+        return self._index.pack(remaining_seconds) + (former.pack(remaining_seconds) if former else 0)
+
+    def owns(self, identity: str) -> bool:
+        return self._index.owns(identity)
 
     def identity(self) -> str:
         return self._index.identity()
@@ -253,8 +306,17 @@ class IndexInUse:
     def create(self) -> bool:
         return self._index.create()
 
-    def _at(self, generation: str) -> SearchIndex:
-        return self._index if generation == self.generation else self.of(generation)
+    def _reading(self, state: IndexState) -> SearchIndex:
+        return self._at(self._engines.reading(state), state.generation)
+
+    def _at(self, index: SearchIndex, generation: str) -> SearchIndex:
+        return index if generation == self.generation else self._other(index, generation)
+
+    def _other(self, index: SearchIndex, generation: str) -> SearchIndex:
+        key = (index is self._index, generation)
+        if key not in self._others:
+            self._others[key] = index.of(generation)
+        return self._others[key]
 
     def _readable(self, tenant: str) -> IndexState:
         """Where the pointer cannot be read, a search uses this process's own index."""
@@ -262,10 +324,10 @@ class IndexInUse:
             return self._states.cached(tenant)
         return IndexState(generation=self.generation, identity="")
 
-    def _written(self, tenant: str, documents: Sequence[IndexDocument]) -> tuple[str, ...]:
-        """The generations to write to; notes those that get documents without vectors before the write."""
+    def _written(self, tenant: str, documents: Sequence[IndexDocument]) -> list[SearchIndex]:
+        """The indexes to write to; notes those that get documents without vectors before the write."""
         state = self._states.entered(tenant)
         by_words = [g for g in state.generations if g not in (self.generation, NO_GENERATION)]
         if by_words and not all(document.is_private for document in documents):
             self._states.lacking(tenant, by_words)
-        return state.generations
+        return [self._at(*one) for one in self._engines.writing(state)]

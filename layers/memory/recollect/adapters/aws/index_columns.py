@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
-from recollect.adapters.exact_search import COSINE_NOISE, NO_NAME, Mask, Places
+from recollect.adapters.aws.index_part import NAMES, NUMBERS, PackedVectors, Part
+from recollect.adapters.exact_search import NO_NAME, Mask, Places
 from recollect.core.vectors import FloatArray
 
 _UNKNOWN = -2
 
+StoredVectors: TypeAlias = Callable[[Sequence[str]], Mapping[str, FloatArray]]
+"""The vectors of records as they were given, by id; of some perhaps none."""
+
 
 class UserColumns:
-    """Columns as `exact_search` reads them; `alive` has a mask for each part."""
+    """Columns as `exact_search` reads them; `alive` has a mask for each part.
 
-    def __init__(self, parts: Sequence[Part], alive: Sequence[Mask]) -> None:
+    `stored` reads vectors as they were given, of records whose part has them packed; `prepare` names those that are
+    wanted, in one read. Of one that has none any more, or whose turn does not come, the packed one is used.
+    """
+
+    def __init__(self, parts: Sequence[Part], alive: Sequence[Mask], stored: StoredVectors | None = None) -> None:
+        self._stored = stored
+        self._read: dict[int, FloatArray] = {}
         self._parts = [part for part in parts if len(part)]
         self._starts = np.cumsum([0, *(len(part) for part in self._parts)])
         self._codes: dict[str | None, int] = {None: NO_NAME}
@@ -51,7 +60,7 @@ class UserColumns:
 
     def id(self, place: int) -> str:
         """The record at this position."""
-        part = int(np.searchsorted(self._starts, place, side="right")) - 1
+        part = self._part(place)
         return self._parts[part].ids[place - int(self._starts[part])]
 
     @property
@@ -76,7 +85,21 @@ class UserColumns:
 
     @property
     def noise(self) -> float:
-        return COSINE_NOISE
+        return max((part.vectors.noise for part in self._parts), default=0.0)
+
+    def prepare(self, places: Places) -> None:
+        """Reads the exact vectors of these positions, where a part has packed ones."""
+        embedded = self._columns["embedded"]
+        packed = {self.id(p): p for p in places.tolist() if embedded[p] and p not in self._read and self._is_packed(p)}
+        if packed and self._stored is not None:
+            found = self._stored(list(packed))
+            self._read |= {packed[i]: vector for i, vector in found.items() if vector.shape == (self.dimension,)}
+
+    def _is_packed(self, place: int) -> bool:
+        return isinstance(self._parts[self._part(place)].vectors, PackedVectors)
+
+    def _part(self, place: int) -> int:
+        return int(np.searchsorted(self._starts, place, side="right")) - 1
 
     def cosines(self, query: FloatArray) -> FloatArray:
         return self._joined([_cosines(part, query) for part in self._parts], np.float32)
@@ -87,6 +110,8 @@ class UserColumns:
             here = (places >= start) & (places < start + len(part))
             if part.vectors.dimension:
                 found[here] = part.vectors.rows(places[here] - start)
+        for n in [n for n, place in enumerate(places.tolist()) if place in self._read]:
+            found[n] = self._read[int(places[n])]
         return found
 
     def _having(

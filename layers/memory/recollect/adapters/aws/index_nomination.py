@@ -44,14 +44,20 @@ class ColumnsNomination:
         self._masks = list(reason_masks(columns, scope, request.filters, labelled))
 
     def nominations(self) -> Nominations:
-        """What the port answers; events that are not projected yet are not in it."""
+        """What the port answers; events that are not projected yet are not in it.
+
+        The exact vectors of what may be nearest are read at once. A hit that words alone name has a packed one, where
+        its document is in a block: its cosine is then within 0.01, mostly within 0.001.
+        """
         request, columns = self._request, self._columns
+        admitted, limit = filter_mask(columns, self._masks), request.most_superseded
+        old = superseded_mask(columns, self._masks) if limit else np.zeros(len(columns), dtype=np.bool_)
+        if self._vectors is not None:
+            near = [self._vectors.near(admitted, request.limit), self._vectors.near(old, limit)]
+            columns.prepare(np.unique(np.concatenate(near)))
         counted = tally(columns, self._masks, self._threshold) if request.count else None
-        hits = self._candidates(filter_mask(columns, self._masks), request.limit)
-        old = (
-            self._candidates(superseded_mask(columns, self._masks), limit) if (limit := request.most_superseded) else ()
-        )
-        return Nominations(hits, self._statistics, counted, superseded=old)
+        hits = self._candidates(admitted, request.limit)
+        return Nominations(hits, self._statistics, counted, superseded=self._candidates(old, limit) if limit else ())
 
     def _scored(self) -> NDArray[np.float64]:
         scores = np.zeros(len(self._columns))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.adapters.exact_search import NEVER, NO_NAME, Places, labels_of
+from recollect.adapters.exact_search import COSINE_NOISE, NEVER, NO_NAME, Mask, Places, labels_of
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, pack_vector
 from recollect.retrieval.nomination import IndexDocument
@@ -23,6 +23,8 @@ NUMBERS: dict[str, Any] = {
     "importance": np.float64, "private": np.bool_, "superseded": np.bool_, "embedded": np.bool_,
 }  # fmt: skip
 STORED_VECTOR = "<f2"
+_MOST = 127
+_ROWS = 4096
 
 
 class Record(NamedTuple):
@@ -89,6 +91,18 @@ class Lists:
         """How many strings each position has."""
         return np.diff(self.ends, prepend=0)
 
+    def selected(self, mask: Mask) -> Lists:
+        """Those of some positions; no string stays in the vocabulary that none of them has."""
+        lengths = self.lengths
+        vocabulary, codes = _pruned(self.vocabulary, self.codes[np.repeat(mask, lengths)])
+        return Lists(vocabulary, codes, np.cumsum(lengths[mask]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Lists]) -> Lists:
+        """The lists of all parts, one after another."""
+        vocabulary, codes = _recoded([(one.vocabulary, one.codes) for one in parts])
+        return cls(vocabulary, np.concatenate(codes), np.cumsum(np.concatenate([one.lengths for one in parts])))
+
     def having(self, wanted: Sequence[str]) -> dict[str, tuple[Places, NDArray[np.int64]]]:
         """For each of these strings that occurs, the positions that have it, and how often."""
         names = set(wanted)
@@ -110,6 +124,10 @@ class FullVectors:
     @property
     def dimension(self) -> int:
         return int(self.matrix.shape[1])
+
+    @property
+    def noise(self) -> float:
+        return COSINE_NOISE
 
     def cosines(self, query: FloatArray) -> FloatArray:
         """The cosine of each position; `query` has length 1."""
@@ -134,6 +152,45 @@ class FullVectors:
 
 
 @dataclass(frozen=True, slots=True)
+class PackedVectors:
+    """A byte for each number: row i is about `scales[i]` times `codes[i]`, and `errors[i]` away from what was given."""
+
+    codes: NDArray[np.int8]
+    scales: FloatArray
+    errors: FloatArray
+
+    @property
+    def dimension(self) -> int:
+        return int(self.codes.shape[1])
+
+    @property
+    def noise(self) -> float:
+        """Twice the greatest error: of two vectors either may be as far away."""
+        return COSINE_NOISE + 2 * float(self.errors.max(initial=0.0))
+
+    def cosines(self, query: FloatArray) -> FloatArray:
+        """About the cosine of each position: stored vectors have length 1; some rows at a time, for memory's sake."""
+        found: FloatArray = np.empty(len(self.codes), dtype=np.float32)
+        for start in range(0, len(self.codes), _ROWS):
+            found[start : start + _ROWS] = self.codes[start : start + _ROWS].astype(np.float32) @ query
+        found *= self.scales
+        return found
+
+    def rows(self, places: Places) -> FloatArray:
+        """About the vectors of these positions."""
+        found: FloatArray = self.codes[places].astype(np.float32) * self.scales[places, None]
+        return found
+
+    @classmethod
+    def of(cls, matrix: FloatArray) -> PackedVectors:
+        """Of vectors of length 1, or 0."""
+        scales = np.abs(matrix).max(axis=1, initial=0.0) / np.float32(_MOST)
+        codes = np.rint(matrix / np.where(scales == 0, 1, scales)[:, None]).astype(np.int8)
+        errors = np.linalg.norm(matrix - codes.astype(np.float32) * scales[:, None], axis=1)
+        return cls(codes, scales.astype(np.float32), errors.astype(np.float32))
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Some of a user's documents, each once. `names` are codes into `strings`, `NO_NAME` for none."""
 
@@ -143,10 +200,68 @@ class Part:
     strings: Sequence[str]
     terms: Lists
     labels: Lists
-    vectors: FullVectors
+    vectors: FullVectors | PackedVectors
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def selected(part: Part, mask: Mask) -> Part:
+    """Some positions of a part, with packed vectors; nothing of the others stays, not even a name."""
+    packed = part.vectors if isinstance(part.vectors, PackedVectors) else PackedVectors.of(part.vectors.matrix)
+    places = np.flatnonzero(mask)
+    codes = np.concatenate([part.names[name][mask] for name in NAMES])
+    strings, recoded = _pruned(part.strings, codes)
+    return Part(
+        [part.ids[place] for place in places.tolist()],
+        {name: column[mask] for name, column in part.numbers.items()},
+        dict(zip(NAMES, np.split(recoded, len(NAMES)), strict=True)),
+        strings,
+        part.terms.selected(mask),
+        part.labels.selected(mask),
+        PackedVectors(packed.codes[mask], packed.scales[mask], packed.errors[mask]),
+    )
+
+
+def joined(parts: Sequence[Part]) -> Part:
+    """Parts with packed vectors as one, one after another."""
+    strings, codes = _recoded([(p.strings, np.concatenate([p.names[name] for name in NAMES])) for p in parts])
+    split = [np.split(one, len(NAMES)) for one in codes]
+    return Part(
+        [event_id for part in parts for event_id in part.ids],
+        {name: np.concatenate([part.numbers[name] for part in parts]) for name in NUMBERS},
+        {name: np.concatenate([one[n] for one in split]) for n, name in enumerate(NAMES)},
+        strings,
+        Lists.joined([part.terms for part in parts]),
+        Lists.joined([part.labels for part in parts]),
+        _joined_vectors([part.vectors for part in parts if isinstance(part.vectors, PackedVectors)]),
+    )
+
+
+def _joined_vectors(vectors: Sequence[PackedVectors]) -> PackedVectors:
+    """Parts without any vector have no dimension: theirs are zeros."""
+    dimension = max(one.dimension for one in vectors)
+    codes = [one.codes if one.dimension else np.zeros((len(one.codes), dimension), np.int8) for one in vectors]
+    return PackedVectors(
+        np.concatenate(codes),
+        np.concatenate([one.scales for one in vectors]),
+        np.concatenate([one.errors for one in vectors]),
+    )
+
+
+def _pruned(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
+    """Only the names that some code names, and the codes in them; negative codes stay."""
+    used = np.unique(codes[codes >= 0])
+    places = np.full(len(names) + 1, NO_NAME, dtype=np.int32)
+    places[used] = np.arange(len(used), dtype=np.int32)
+    return [names[code] for code in used.tolist()], places[codes]
+
+
+def _recoded(parts: Sequence[tuple[Sequence[str], NDArray[np.int32]]]) -> tuple[list[str], list[NDArray[np.int32]]]:
+    """One list of names for all parts, and each part's codes in it; negative codes stay."""
+    known: dict[str, int] = {}
+    tables = [np.array([*(known.setdefault(n, len(known)) for n in names), NO_NAME], np.int32) for names, _ in parts]
+    return list(known), [table[codes] for table, (_, codes) in zip(tables, parts, strict=True)]
 
 
 def part_of(records: Sequence[Record]) -> Part:

@@ -14,7 +14,9 @@
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
 | `L#{tenant}`                | `L`                            | until when the tenant's writes are paid for       |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
-| `X#{generation}#{tenant}#{user}` | `T#{half}#{id}`           | document of the index in the table, its tail      |
+| `X#{generation}#{hash of the user}` | `T#{half}#{id}`        | document of the table's own index                 |
+|                             | `B`                            | the list of the blocks of those documents         |
+| `Y`                         | hash of such a partition       | asks for its documents to be packed into blocks   |
 
 Instants are the 16 digits of `core.time.sortable`; ids are UUIDv7, so that they sort by arrival. In an id that a
 client chose, `~` is written `~0` and `#` is written `~1`: no id reaches another partition and no two ids are equal.
@@ -44,6 +46,7 @@ PENDING_SHARDS = 32
 BUS_SHARDS = 8
 DUE_SHARDS = 8
 TAIL_HALVES = 2
+PACKING = "Y"
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 
@@ -294,14 +297,29 @@ def due_range(moment: datetime) -> SortRange:
 
 
 def index_partition(generation: str, scope: Scope) -> str:
-    """The partition of a user's documents in the table's own index, apart from the user's records."""
-    return f"X#{escape(generation)}#{escape(scope.tenant)}#{escape(scope.user_id)}"
+    """The partition of a user's documents in the table's own index: apart from the records, and without an id."""
+    return f"X#{escape(generation)}#{_hash(scope.tenant, scope.user_id)}"
 
 
 def document_key(generation: str, scope: Scope, event_id: str) -> Key:
     """Where a document of the tail is: in one of two halves, which are read side by side."""
     half = _shard(event_id, TAIL_HALVES)
     return _key(index_partition(generation, scope), f"T#{half}#{escape(event_id)}")
+
+
+def blocks_key(generation: str, scope: Scope) -> Key:
+    """Where the list of a user's blocks is."""
+    return _key(index_partition(generation, scope), "B")
+
+
+def packing_key(generation: str, scope: Scope) -> Key:
+    """Where it is noted that a user's documents want to be packed."""
+    return _key(PACKING, _hash(index_partition(generation, scope)))
+
+
+def in_class(event_id: str, classes: int) -> bool:
+    """Whether the record is of one class of so many, decided by its id."""
+    return _shard(f"class {event_id}", classes) == 0
 
 
 def documents_range(half: int) -> SortRange:

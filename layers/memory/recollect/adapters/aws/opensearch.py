@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -178,6 +178,7 @@ REQUESTS_AT_ONCE = 2
 REMOVAL_ATTEMPTS = 3
 SET_UP_TIMEOUT_SECONDS = 30
 DROP_TIMEOUT_SECONDS = 60
+_UUID_CHARACTERS = 20
 _WRITE_BLOCKS = ("write", "read_only", "read_only_allow_delete")
 _ANSWERED = (
     "responses.status,responses.error.type,responses.timed_out,responses.terminated_early,responses._shards.failed,"
@@ -344,11 +345,17 @@ class OpenSearchIndex:
         for name in self._client.indices.get_alias(name=self._plan.alias):
             self._client.indices.delete(index=name, params={"request_timeout": DROP_TIMEOUT_SECONDS})
 
+    def pack(self, remaining_seconds: Callable[[], float]) -> int:  # noqa: ARG002 - the engine merges its segments
+        return 0
+
     def identity(self) -> str:
         """The engine's own ids of the index behind the alias; a new index has another."""
         with translated_errors():
             found = self._client.indices.get_settings(index=self._plan.alias, name="index.uuid")
         return ",".join(sorted(index["settings"]["index"]["uuid"] for index in found.values()))
+
+    def owns(self, identity: str) -> bool:
+        return all(len(one) >= _UUID_CHARACTERS for one in identity.split(","))
 
     def check(self) -> str:
         with translated_errors():

@@ -1,7 +1,7 @@
 """The port `SearchIndex` in the file: FTS5 for words, exact cosine in memory for vectors, one user at a time."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from recollect.adapters.local.columns import BUDGET_BYTES, ColumnsCache
@@ -106,9 +106,15 @@ class SqliteSearchIndex:
         with self._database.writing(durable=False) as connection:
             return connection.execute(_DROP, (self._generation, tenant, limit)).rowcount
 
+    def pack(self, remaining_seconds: Callable[[], float]) -> int:  # noqa: ARG002 - removed rows are gone
+        return 0
+
     def identity(self) -> str:
         """The file's, since the index is in it."""
         return FILE_IDENTITY
+
+    def owns(self, identity: str) -> bool:
+        return identity == FILE_IDENTITY
 
     def check(self) -> str:
         with self._database.reading() as connection:

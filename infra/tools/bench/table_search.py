@@ -1,0 +1,208 @@
+"""A search of the table's own index: time, memory, what is read, and what a million of them cost.
+
+    python -m infra.tools.bench.table_search [--records N]… [--out FILE]
+
+Needs the engines (`make engines`). Each size is one user's: records of 4 to 30 words, vectors of 384 numbers. First as
+items (up to 3,000), then packed into blocks. The searches run in a process of their own on one core; its peak of memory
+counts the interpreter, numpy and the SDK, and no model. The engines answer on the same machine: AWS's network is not in
+the figures, so what a search reads is told beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import secrets
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infra.tools.bench.aws_costs import ListPrices
+from recollect.adapters.aws import index_packing
+from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
+from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.snapshots import Bucket, S3Snapshots
+from recollect.adapters.aws.table import ItemAccess, Table
+from recollect.adapters.aws.table_index import TableIndex
+from recollect.adapters.concurrency import Threads
+from recollect.contracts.examples import NOW, a_random_vector, an_event
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import NominationRequest
+from recollect.retrieval.pipeline import PER_ARM
+from recollect.search_index.page import index_document
+from recollect.text.terms import query_terms
+from recollect.timeline.timeline import Projection
+
+SIZES = (1_000, 3_000, 20_000)
+MOST_AS_ITEMS = 3_000
+DIMENSION = 384
+VOCABULARY = 20_000
+SEARCHES = 40
+MEMORY_GB = 1.0
+S3_READS_MILLION = 0.40
+GENERATION = "bench.1"
+USER = Scope("bench", "user")
+_PATIENT = ClientPolicy(connect_seconds=5, read_seconds=60)
+_AT_ONCE = 500
+
+
+class Counted:
+    """An SDK client that adds up the read units, calls and bytes of its reads."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.units = 0.0
+        self.objects = 0
+        self.bytes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._client, name)
+        return (lambda **given: self._asked(name, call, given)) if name in _READS else call
+
+    def _asked(self, name: str, call: Any, given: dict[str, Any]) -> Any:
+        if name == "get_object":
+            answer = call(**given)
+            self.objects += 1
+            self.bytes += int(answer["ContentLength"])
+            return answer
+        answer = call(**given, ReturnConsumedCapacity="TOTAL")
+        consumed = answer.get("ConsumedCapacity", [])
+        self.units += sum(one["CapacityUnits"] for one in (consumed if isinstance(consumed, list) else [consumed]))
+        return answer
+
+
+_READS = ("query", "get_item", "batch_get_item", "get_object")
+
+
+def opened(name: str, *, packed: bool) -> tuple[TableIndex, Counted, Counted]:
+    """The index over the table and the bucket of that name, and its clients."""
+    table, bucket = Counted(dynamodb_client(_PATIENT)), Counted(Bucket(name, 60).client)
+    access = ItemAccess(table, name, Threads())
+    store = S3Snapshots(bucket, name)
+    users = lambda _: [USER.user_id]  # noqa: E731
+    return TableIndex(access, users, GENERATION, DIMENSION, (lambda: store) if packed else None), table, bucket
+
+
+def text_of(chance: np.random.Generator) -> str:
+    """4 to 30 words, a few of them often and most of them seldom, as words are."""
+    ranks = np.minimum(chance.zipf(1.2, chance.integers(4, 31)), VOCABULARY)
+    return " ".join(f"word{rank}" for rank in ranks)
+
+
+def load(index: TableIndex, access: ItemAccess, count: int) -> None:
+    """Puts the records, with their projections, as `project` writes them."""
+    chance = np.random.default_rng(count)
+    for start in range(0, count, _AT_ONCE):
+        at = [NOW - timedelta(minutes=count - n) for n in range(start, min(start + _AT_ONCE, count))]
+        events = [an_event(USER, content=text_of(chance), timestamp=moment, recorded_at=moment) for moment in at]
+        vectors = [a_random_vector(start + n, DIMENSION) for n in range(len(events))]
+        made = zip(events, vectors, strict=True)
+        assert index.put([index_document(USER, event, vector) for event, vector in made]) == []
+        DynamoDBProjections(access).save(
+            USER, [Projection(e.ref, v, GENERATION) for e, v in zip(events, vectors, strict=True)]
+        )
+
+
+def request_of(number: int) -> NominationRequest:
+    """What recall asks: words and a vector, with superseded ones besides."""
+    words = text_of(np.random.default_rng(10_000 + number))
+    vector: FloatArray = a_random_vector(1_000_000 + number, DIMENSION)
+    terms = tuple(query_terms(words))[:12]
+    return NominationRequest(filters=SearchFilters(now=NOW), limit=PER_ARM, superseded=20, terms=terms, vector=vector)
+
+
+def measured(name: str, *, packed: bool, searches: int) -> dict[str, Any]:
+    """In this process, on one core: run as a process of its own."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    index, table, bucket = opened(name, packed=packed)
+    index.nominate(USER, request_of(0))
+    table.units, bucket.objects, bucket.bytes = 0.0, 0, 0
+    walls, processor = [], []
+    for number in range(1, searches + 1):
+        began, used = time.perf_counter(), time.process_time()
+        index.nominate(USER, request_of(number))
+        walls.append(1000 * (time.perf_counter() - began))
+        processor.append(1000 * (time.process_time() - used))
+    return {
+        "wall_ms_p50": statistics.median(walls),
+        "wall_ms_p95": sorted(walls)[int(0.95 * len(walls))],
+        "processor_ms_p50": statistics.median(processor),
+        "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "read_units": table.units / searches,
+        "objects": bucket.objects / searches,
+        "object_megabytes": bucket.bytes / searches / 1e6,
+    }
+
+
+def priced(figures: dict[str, Any], prices: ListPrices) -> dict[str, Any]:
+    """Dollars for a million searches: what the index reads, and Lambda's time at 1 GB for as long as it took here."""
+    reads = figures["read_units"] * prices.read_units_million
+    objects = figures["objects"] * S3_READS_MILLION
+    time_ = figures["wall_ms_p50"] / 1000 * MEMORY_GB * prices.lambda_gb_second * 1e6
+    parts = {"reads": reads, "objects": objects, "time": time_}
+    return figures | {"dollars_per_million": parts | {"in all": sum(parts.values())}}
+
+
+def of_size(count: int, *, packed: bool, searches: int) -> dict[str, Any]:
+    """One user of that many records, in a table and a bucket of their own."""
+    name = f"bench-{secrets.token_hex(4)}"
+    index, table, bucket = opened(name, packed=packed)
+    access = ItemAccess(table, name, Threads())
+    Table(table, name).create()
+    table.update_table(TableName=name, StreamSpecification={"StreamEnabled": False})
+    bucket.create_bucket(Bucket=name)
+    try:
+        load(index, access, count)
+        began = time.perf_counter()
+        if packed:
+            index_packing.PackDocuments(access, lambda: S3Snapshots(bucket, name)).pack(GENERATION, USER)
+        packing = time.perf_counter() - began
+        found = priced(_child(name, packed=packed, searches=searches), ListPrices())
+        return {"records": count, "form": "blocks" if packed else "items", "packing_seconds": packing, **found}
+    finally:
+        table.delete_table(TableName=name)
+
+
+def _child(name: str, *, packed: bool, searches: int) -> dict[str, Any]:
+    line = [sys.executable, "-m", __spec__.name, "--measure", name, "--searches", str(searches)]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*line, *(["--packed"] if packed else [])], env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Prints the figures as JSON; --out also writes them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=int, action="append")
+    parser.add_argument("--searches", type=int, default=SEARCHES)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    parser.add_argument("--packed", action="store_true", help=argparse.SUPPRESS)
+    asked = parser.parse_args(given)
+    if asked.measure:
+        print(json.dumps(measured(asked.measure, packed=asked.packed, searches=asked.searches)))
+        return
+    sizes = asked.records or SIZES
+    forms = [(size, False) for size in sizes if size <= MOST_AS_ITEMS] + [(size, True) for size in sizes]
+    figures = json.dumps([of_size(n, packed=packed, searches=asked.searches) for n, packed in forms], indent=1)
+    if asked.out:
+        asked.out.write_text(figures + "\n", "utf-8")
+    print(figures)
+
+
+if __name__ == "__main__":
+    main()

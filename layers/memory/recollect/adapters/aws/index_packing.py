@@ -1,0 +1,118 @@
+"""Packing: a user's waiting documents become blocks, and what was removed goes from the blocks there are.
+
+Blocks are written first, then the list of them on condition that it is the one that was read, then the items go whose
+token is the one that was read, then the objects that no list names any more. A run that dies between leaves a whole
+index; what it wrote is deleted by the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recollect.adapters.aws import keys
+from recollect.adapters.aws.clients import CONDITION_FAILED, ignored, translated
+from recollect.adapters.aws.index_blocks import BLOCK_RECORDS, block_name, delete_blocks, pack_part
+from recollect.adapters.aws.index_documents import BlockList, Bucket, IndexDocuments, StoredDocuments, Waiting
+from recollect.adapters.aws.index_part import Part, joined, selected
+from recollect.adapters.aws.item_format import Attributes, binary, key_in, number, pack_json
+from recollect.adapters.aws.keys import Key
+from recollect.adapters.aws.table import ABSENT, SERVICE, ItemAccess, Walk
+from recollect.core.scope import Scope
+
+RESERVE_SECONDS = 15.0
+FEWEST_PACKED = 32
+"""Fewer waiting documents stay where they are, unless something was removed."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PackDocuments:
+    """Packs the documents of whom a write asked for it, of every generation."""
+
+    access: ItemAccess
+    bucket: Bucket
+
+    def run(self, remaining_seconds: Callable[[], float]) -> int:
+        """Packs while there is time; returns how many users. One that fails waits for the next run."""
+        packed = 0
+        for item in self.access.walk(Walk(keys.PACKING)):
+            if remaining_seconds() < RESERVE_SECONDS:
+                break
+            packed += self._asked(item)
+        return packed
+
+    def _asked(self, item: Attributes) -> bool:
+        try:
+            self.pack(item["g"]["S"], keys.user_of(item["u"]["S"]))
+        except Exception as error:  # noqa: BLE001 - one user's failure must not stop the others
+            _LOG.warning("documents that could not be packed", extra={"error": type(error).__name__})
+            return False
+        self._delete(key_in(item), item["w"]["S"])
+        return True
+
+    def pack(self, generation: str, scope: Scope) -> None:
+        """Packs one user's documents. Raises VersionMismatch where another run was faster."""
+        documents = IndexDocuments(self.access, generation, self.bucket)
+        stored = documents.read(scope)
+        removed = any(one.removed for one in stored.waiting)
+        blocks = stored.blocks
+        if removed or len(stored.tail) >= FEWEST_PACKED:
+            blocks = self._write(generation, scope, stored)
+            self._replace(generation, scope, stored.blocks, blocks)
+            self.access.side_by_side(self._forget, stored.waiting)
+        delete_blocks(self.bucket(), generation, scope, blocks.number, blocks.names)
+
+    def _write(self, generation: str, scope: Scope, stored: StoredDocuments) -> BlockList:
+        """Whole blocks of which all counts stay; the others and what waited are written anew."""
+        *masks, waiting = stored.alive
+        blocks = list(zip(stored.blocks.names, stored.parts, masks, strict=True))
+        kept = [name for name, part, mask in blocks if mask.all() and 2 * len(part) > BLOCK_RECORDS]
+        parts = [selected(part, mask) for name, part, mask in blocks if name not in kept]
+        number_ = stored.blocks.number + 1
+        written = []
+        for part in _blocks([*parts, selected(stored.tail, waiting)]):
+            name = block_name(generation, scope, number_, uuid.uuid4().hex[:12])
+            self.bucket().put_if_absent(scope.tenant, name, pack_part(part))
+            written.append(name)
+        return BlockList(number_, (*kept, *written))
+
+    def _replace(self, generation: str, scope: Scope, before: BlockList, blocks: BlockList) -> None:
+        key = keys.blocks_key(generation, scope)
+        item = {**key.attributes, "v": number(blocks.number), "z": binary(pack_json(blocks.names))}
+        condition = {"ConditionExpression": ABSENT}
+        if before.number:
+            condition = {"ConditionExpression": "v = :v", "ExpressionAttributeValues": {":v": number(before.number)}}  # type: ignore[dict-item]
+        with translated(SERVICE):
+            self.access.client.put_item(TableName=self.access.table, Item=item, **condition)
+
+    def _forget(self, one: Waiting) -> None:
+        self._delete(one.key, one.token)
+
+    def _delete(self, key: Key, token: str) -> None:
+        """Deletes an item unless it was written since."""
+        with translated(SERVICE), ignored(CONDITION_FAILED):
+            self.access.client.delete_item(
+                TableName=self.access.table,
+                Key=key.attributes,
+                ConditionExpression="w = :w",
+                ExpressionAttributeValues={":w": {"S": token}},
+            )
+
+
+def _blocks(parts: Sequence[Part]) -> list[Part]:
+    """The parts as blocks of at most `BLOCK_RECORDS` documents."""
+    there = [part for part in parts if len(part)]
+    if not there:
+        return []
+    whole = joined(there)
+    places = np.arange(len(whole))
+    return [
+        selected(whole, (places >= start) & (places < start + BLOCK_RECORDS))
+        for start in range(0, len(whole), BLOCK_RECORDS)
+    ]

@@ -1,0 +1,304 @@
+"""Packing of the table's own index: what is left of what was removed, what a crash leaves, and how exact it stays."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.adapters.aws import index_packing, keys
+from recollect.adapters.aws.index_blocks import pack_part, unpack_part
+from recollect.adapters.aws.index_documents import IndexDocuments
+from recollect.adapters.aws.index_packing import PackDocuments
+from recollect.adapters.aws.index_part import PackedVectors, part_of, record_of, selected
+from recollect.adapters.aws.projections import DynamoDBProjections
+from recollect.adapters.aws.table import ItemAccess, Walk
+from recollect.adapters.aws.table_index import TableIndex
+from recollect.adapters.local.files import FolderSnapshots
+from recollect.contracts.examples import (
+    a_document,
+    a_random_vector,
+    a_request,
+    a_scope,
+    a_vector,
+    an_event,
+    arm_of,
+    ids_of,
+    some_events,
+)
+from recollect.core.errors import StoredDataError, Unavailable, VersionMismatch
+from recollect.core.scope import Scope
+from recollect.core.vectors import FloatArray
+from recollect.retrieval.nomination import Arm, IndexCount
+from recollect.timeline.timeline import Projection
+
+LENGTH = 384
+GENERATION = "hash.1"
+
+
+class Deployed:
+    """An index whose blocks lie in a folder, and what is stored of a user."""
+
+    def __init__(self, access: ItemAccess, folder: Path) -> None:
+        self.access, self.folder = access, folder
+        self.store = FolderSnapshots(folder)
+        self.index = TableIndex(access, lambda _: ["user"], GENERATION, LENGTH, lambda: self.store)
+        self.packing = PackDocuments(access, lambda: self.store)
+        self.scope = a_scope()
+
+    def put(self, contents: list[str], vectors: list[FloatArray] | None = None) -> list[str]:
+        """Puts an event for each text; returns their ids."""
+        events = [replace(e, content=c) for e, c in zip(some_events(self.scope, len(contents)), contents, strict=True)]
+        given = vectors or [a_random_vector(n, LENGTH) for n in range(len(contents))]
+        documents = [a_document(self.scope, e, v) for e, v in zip(events, given, strict=True)]
+        assert self.index.put(documents) == []
+        made = [Projection(e.ref, v, GENERATION) for e, v in zip(events, given, strict=True)]
+        DynamoDBProjections(self.access).save(self.scope, made)
+        return [event.id for event in events]
+
+    def pack(self) -> None:
+        self.packing.pack(GENERATION, self.scope)
+
+    def objects(self) -> list[bytes]:
+        return [path.read_bytes() for path in self.folder.rglob("*") if path.is_file() and "search-blocks" in str(path)]
+
+    def items(self) -> list[str]:
+        walk = Walk(keys.index_partition(GENERATION, self.scope))
+        return [item["sk"]["S"] for item in self.access.walk(walk)]
+
+
+@pytest.fixture
+def deployed(moto_access: ItemAccess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployed:
+    monkeypatch.setattr(index_packing, "FEWEST_PACKED", 4)
+    return Deployed(moto_access, tmp_path)
+
+
+@pytest.mark.spec("P-22")
+def test_what_was_removed_is_hidden_at_once_and_gone_from_every_block_once_packed(deployed: Deployed) -> None:
+    ids = deployed.put(["the secret xylophone", *["paris"] * 5])
+    deployed.pack()
+    assert (len(deployed.objects()), len(deployed.items())) == (1, 1)
+    deployed.index.remove(deployed.scope, [ids[0]])
+    assert ids[0] not in ids_of(deployed.index.nominate(deployed.scope, a_request("xylophone paris")).hits)
+    assert deployed.packing.run(lambda: 100.0) == 1
+    (data,) = deployed.objects()
+    part = unpack_part(data)
+    assert sorted(part.ids) == sorted(ids[1:])
+    assert [word for word in part.terms.vocabulary if "xyl" in word or "secret" in word] == []
+    assert len(part.vectors.rows(np.arange(len(part)))) == 5
+    assert deployed.items() == ["B"]
+
+
+def test_nothing_of_a_user_stays_who_was_removed_whole(deployed: Deployed) -> None:
+    ids = deployed.put(["paris"] * 5)
+    deployed.pack()
+    deployed.index.remove(deployed.scope, ids)
+    deployed.packing.run(lambda: 100.0)
+    assert (deployed.objects(), deployed.items()) == ([], ["B"])
+    assert deployed.index.count(deployed.scope) == IndexCount(0, 0)
+
+
+def test_an_older_write_after_a_removal_brings_nothing_back(deployed: Deployed) -> None:
+    event = an_event(deployed.scope, key="city")
+    newest = replace(event, version=2)
+    others = [a_document(deployed.scope, e, a_random_vector(1, LENGTH)) for e in some_events(deployed.scope, 4)]
+    deployed.index.put([a_document(deployed.scope, newest, a_random_vector(0, LENGTH)), *others])
+    deployed.pack()
+    deployed.index.remove(deployed.scope, [event.id])
+    deployed.index.put([a_document(deployed.scope, event, a_random_vector(0, LENGTH))])
+    hits = deployed.index.nominate(deployed.scope, a_request("paris")).hits
+    assert [hit.ref.id for hit in hits] == [event.id], "the older document, and not the block's"
+    deployed.pack()
+    assert deployed.index.count(deployed.scope).documents == 5
+
+
+def test_an_older_write_after_packing_changes_nothing(deployed: Deployed) -> None:
+    event = an_event(deployed.scope, key="city", superseded_by="x", version=2)
+    others = [a_document(deployed.scope, e, a_random_vector(1, LENGTH)) for e in some_events(deployed.scope, 4)]
+    deployed.index.put([a_document(deployed.scope, event, a_random_vector(0, LENGTH)), *others])
+    deployed.pack()
+    older = replace(event, superseded_by=None, version=1)
+    deployed.index.put([a_document(deployed.scope, older, a_random_vector(0, LENGTH))])
+    for _ in range(2):
+        assert deployed.index.nominate(deployed.scope, a_request("paris")).hits == ()
+        assert deployed.index.count(deployed.scope).documents == 5
+        deployed.put(["oslo"] * 4)
+        deployed.pack()
+        deployed.index.remove(deployed.scope, [i for i in _ids(deployed) if i not in {event.id}][:4])
+
+
+def _ids(deployed: Deployed) -> list[str]:
+    return [ref.id for ref in deployed.index.listed(deployed.scope, 100, None).refs]
+
+
+@pytest.mark.parametrize("step", ["put_if_absent", "_replace", "_forget", "delete_blocks"])
+def test_a_run_that_dies_leaves_a_whole_index_and_the_next_one_cleans_up(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    ids = deployed.put(["paris"] * 6)
+    deployed.pack()
+    more = deployed.put(["rome"] * 6)
+    deployed.index.remove(deployed.scope, ids[:2])
+
+    def dies(*_: object) -> None:
+        raise Unavailable("cut short")
+
+    with monkeypatch.context() as patch:
+        target = {"put_if_absent": FolderSnapshots, "delete_blocks": index_packing}.get(step, PackDocuments)
+        patch.setattr(target, step, dies)
+        assert deployed.packing.run(lambda: 100.0) == 0
+    assert deployed.index.count(deployed.scope) == IndexCount(10, 10)
+    assert deployed.packing.run(lambda: 100.0) == 1
+    assert deployed.index.count(deployed.scope) == IndexCount(10, 10)
+    assert (len(deployed.objects()), deployed.items()) == (1, ["B"])
+    assert sorted(_ids(deployed)) == sorted([*ids[2:], *more])
+
+
+def test_what_is_written_while_it_packs_stays(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = deployed.put(["paris"] * 5)
+    replace_list = PackDocuments._replace
+
+    def meanwhile(self: PackDocuments, *given: object) -> None:
+        deployed.index.remove(deployed.scope, [ids[0]])
+        deployed.index.put([a_document(deployed.scope, an_event(deployed.scope), a_random_vector(0, LENGTH))])
+        replace_list(self, *given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PackDocuments, "_replace", meanwhile)
+        deployed.pack()
+    assert deployed.index.count(deployed.scope).documents == 5
+    assert ids[0] not in _ids(deployed)
+
+
+def test_of_two_runs_at_once_one_wins(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    deployed.put(["paris"] * 5)
+    replace_list = PackDocuments._replace
+
+    def overtaken(self: PackDocuments, *given: object) -> None:
+        monkeypatch.setattr(PackDocuments, "_replace", replace_list)
+        deployed.pack()
+        replace_list(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(PackDocuments, "_replace", overtaken)
+    with pytest.raises(VersionMismatch):
+        deployed.pack()
+    assert deployed.index.count(deployed.scope).documents == 5
+
+
+def test_one_user_s_broken_block_stops_nobody_else(deployed: Deployed, caplog: pytest.LogCaptureFixture) -> None:
+    deployed.put(["paris"] * 5)
+    deployed.pack()
+    for path in deployed.folder.rglob("*-*"):
+        if path.is_file():
+            path.write_bytes(b"broken")
+    deployed.index.remove(deployed.scope, ["unknown"])
+    other = deployed.scope = a_scope()
+    deployed.put(["rome"] * 5)
+    IndexDocuments(deployed.access, GENERATION, lambda: deployed.store).ask_for_packing(other)
+    assert deployed.packing.run(lambda: 100.0) == 1
+    assert deployed.items() == ["B"]
+    assert "StoredDataError" in str([record.__dict__ for record in caplog.records])
+
+
+def test_it_packs_only_while_there_is_time(deployed: Deployed) -> None:
+    deployed.index.remove(deployed.scope, ["unknown"])
+    assert deployed.packing.run(lambda: 1.0) == 0
+    assert deployed.packing.run(lambda: 100.0) == 1
+    assert deployed.packing.run(lambda: 100.0) == 0
+
+
+def test_about_one_document_in_sixty_four_asks_for_it(deployed: Deployed) -> None:
+    asked = sum(keys.in_class(an_event().id, 64) for _ in range(20_000))
+    assert 20_000 / 64 / 1.5 < asked < 20_000 / 64 * 1.5
+
+
+def test_a_block_that_vanishes_while_it_is_read_is_read_anew(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = deployed.put(["paris"] * 5)
+    deployed.pack()
+    get, calls = FolderSnapshots.get, []
+
+    def replaced_once(self: FolderSnapshots, tenant: str, name: str) -> tuple[bytes, str] | None:
+        calls.append(name)
+        if len(calls) == 1:
+            deployed.index.remove(deployed.scope, [ids[0]])
+            deployed.pack()
+        return get(self, tenant, name)
+
+    monkeypatch.setattr(FolderSnapshots, "get", replaced_once)
+    assert len(deployed.index.nominate(deployed.scope, a_request("paris")).hits) == 4
+
+
+def test_lost_blocks_hide_only_their_own_documents_until_these_are_put_again(
+    deployed: Deployed, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A table that was restored to an earlier moment names blocks that are gone."""
+    ids = deployed.put(["paris"] * 5)
+    deployed.pack()
+    for path in deployed.folder.rglob("*-*"):
+        if path.is_file():
+            path.unlink()
+    deployed.put(["rome"] * 4)
+    assert len(deployed.index.nominate(deployed.scope, a_request("paris rome")).hits) == 4
+    assert "blocks of the index are lost" in caplog.text
+    deployed.pack()
+    caplog.clear()
+    assert deployed.index.count(deployed.scope).documents == 4
+    assert "lost" not in caplog.text
+    assert ids[0] not in _ids(deployed)
+
+
+def test_packing_that_is_always_faster_is_told(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = deployed.put(["paris"] * 9)
+    deployed.pack()
+    get, left = FolderSnapshots.get, list(ids)
+
+    def replaced_each_time(self: FolderSnapshots, tenant: str, name: str) -> tuple[bytes, str] | None:
+        with monkeypatch.context() as patch:
+            patch.setattr(FolderSnapshots, "get", get)
+            deployed.index.remove(deployed.scope, [left.pop()])
+            deployed.pack()
+        return get(self, tenant, name)
+
+    monkeypatch.setattr(FolderSnapshots, "get", replaced_each_time)
+    with pytest.raises(Unavailable):
+        deployed.index.nominate(deployed.scope, a_request("paris"))
+
+
+def test_the_ten_best_of_packed_vectors_are_the_exact_ten(deployed: Deployed) -> None:
+    vectors = [a_random_vector(n, LENGTH) for n in range(400)]
+    ids = deployed.put(["paris"] * 400, vectors)
+    exact = _best(deployed, a_random_vector(999, LENGTH))
+    deployed.pack()
+    packed = _best(deployed, a_random_vector(999, LENGTH))
+    assert packed == exact
+    hit = deployed.index.nominate(deployed.scope, a_request(vector=vectors[7], limit=1)).hits[0]
+    assert (hit.ref.id, hit.vector.tolist() if hit.vector is not None else None) == (ids[7], vectors[7].tolist())
+
+
+def test_without_its_projection_a_vector_is_nearly_what_it_was(deployed: Deployed) -> None:
+    vectors = [a_random_vector(n, LENGTH) for n in range(5)]
+    ids = deployed.put(["paris"] * 5, vectors)
+    deployed.pack()
+    deployed.access.delete_many(keys.projection_key(deployed.scope, event_id) for event_id in ids)
+    hit = deployed.index.nominate(deployed.scope, a_request(vector=vectors[3], limit=1)).hits[0]
+    assert hit.ref.id == ids[3]
+    assert hit.vector is not None
+    assert 0 < np.abs(hit.vector - vectors[3]).max() < 0.001
+
+
+def _best(deployed: Deployed, query: FloatArray) -> list[str]:
+    return arm_of(deployed.index.nominate(deployed.scope, a_request(vector=query, limit=10)), Arm.VECTOR)
+
+
+@pytest.mark.parametrize("spoil", [lambda b: b"", lambda b: b"RXB9" + b[4:], lambda b: b[:60], lambda b: b[:-9]])
+def test_a_damaged_block_is_told(spoil: Callable[[bytes], bytes]) -> None:
+    scope = Scope("t", "u")
+    records = [record_of(a_document(scope, e, a_vector())) for e in some_events(scope, 3)]
+    part = selected(part_of(records), np.ones(3, dtype=np.bool_))
+    data = pack_part(part)
+    assert isinstance(unpack_part(data).vectors, PackedVectors)
+    with pytest.raises(StoredDataError):
+        unpack_part(spoil(data))
