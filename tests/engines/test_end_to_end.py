@@ -38,8 +38,9 @@ def test_what_was_said_is_found_at_every_moment_though_the_engine_itself_refresh
 ) -> None:
     """From the answer of ingest on: by its marker until the index shows it, also while `project` is at work."""
     parts: Any = deployment.app.parts
-    hourly = {"index": {"refresh_interval": "3600s", "max_refresh_listeners": None}}
-    parts.index._client.indices.put_settings(index=f"{deployment.app.settings.index_prefix}-*", body=hourly)
+    if deployment.app.settings.search_engine == "domain":
+        hourly = {"index": {"refresh_interval": "3600s", "max_refresh_listeners": None}}
+        parts.index._client.indices.put_settings(index=f"{deployment.app.settings.index_prefix}-*", body=hourly)
     while_projecting: list[str] = []
     settle = type(parts.projections).settle
 

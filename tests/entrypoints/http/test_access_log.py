@@ -20,7 +20,8 @@ def line_of(log: AccessLog, stream: io.StringIO) -> dict[str, Any]:
 def test_metrics_of_a_function_have_its_stack_as_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "staging")
     stream = io.StringIO()
-    line = line_of(lambda_log("INFO", stream), stream)
+    # Under a name of its own: a logger keeps the stream that it was first made with.
+    line = line_of(lambda_log("INFO", stream, "a function"), stream)
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     assert directive["Dimensions"] == [["service"]]
     assert (line["service"], line["IntentRecords"]) == ("staging", 3)

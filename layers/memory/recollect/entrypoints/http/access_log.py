@@ -56,9 +56,9 @@ class AccessLog:
             self._logger.info("request", extra=line)
 
 
-def lambda_log(level: str, stream: TextIO | None = None) -> AccessLog:
+def lambda_log(level: str, stream: TextIO | None = None, service: str = "recollect") -> AccessLog:
     """The log of a function; its metrics have the stack as dimension, as those of the scheduled functions have."""
-    return AccessLog(level, stream, deployment=os.environ.get("POWERTOOLS_SERVICE_NAME"))
+    return AccessLog(level, stream, service, deployment=os.environ.get("POWERTOOLS_SERVICE_NAME"))
 
 
 def _metrics(counts: Mapping[str, float]) -> dict[str, Any]:
