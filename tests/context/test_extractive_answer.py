@@ -20,6 +20,7 @@ from recollect.context.extractive_answer import (
     texts_of,
 )
 from recollect.context.model_call import Evidence
+from recollect.contradictions.doubts import OtherSide
 
 DAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -91,6 +92,21 @@ def test_what_is_related_is_quoted_though_no_word_is_shared() -> None:
     near = [replace(lyon, similarity=0.8), replace(tea, similarity=0.3)]
     assert quotes(answer_from(near, "Where do I live?", 200)) == ["I moved to Lyon last week."]
     assert answer_from(near, "Where do I live?", 200).startswith(OPENING)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("holds_from", "behind"),
+    [
+        (None, "(this may have changed; on 4 May 2024: “Handed the keys back.”)"),
+        (DAY + timedelta(days=40), "(until 10 June 2024; then: “Handed the keys back.”)"),
+    ],
+)
+def test_what_may_have_changed_a_quote_stands_behind_it(holds_from: datetime | None, behind: str) -> None:
+    (old,) = said("I live in Marchmont.")
+    newer = OtherSide("n", DAY + timedelta(days=3), "Handed the\nkeys back.", newer=True, holds_from=holds_from)
+    answer = answer_from([replace(old, against=newer)], "Do I live in Marchmont?", 200)
+    assert answer.splitlines()[1] == f"- on 1 May 2024 you said: “I live in Marchmont.” {behind}"
 
 
 def read(text: str, closeness: float, role: str = "user", day: int = 0) -> Evidence:

@@ -7,10 +7,12 @@ import numpy
 import pytest
 
 from embedded.contradicting import on, say
-from embedded.setting import ANNA, Memory, away
+from embedded.setting import ANNA, Memory, away, with_parts
 from embedded.spoken import said_in
 from embedded.turning import Talk, sent, talk
+from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.context.turn import IDS_OF_A_TURN, MOST_CALLS, RESPONSE_BYTES, seed_of_call, seed_of_response
+from recollect.contradictions.pairs import PairScores
 from recollect.core.errors import (
     Conflict,
     InvalidInput,
@@ -244,6 +246,20 @@ def test_evidence_of_the_conversation_itself_is_what_holds(memory: Memory) -> No
     assert "I live in Paris." in sent(session.model.asked[0])
     evidence = [one.text for one in session.model.asked[0].evidence]
     assert evidence == [REMAINS, "I moved to Lyon.", "My dentist is Dr Stone now."]
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("conversation", ["c1", "another"])
+def test_evidence_says_what_may_have_changed_it(memory: Memory, conversation: str) -> None:
+    old, newer = "I live in Marchmont near the canal", "First night in Leith near the canal"
+    unsure = TablePairModel({(newer, old): PairScores(changed=0.4)})
+    doubting = with_parts(memory, pair_model=unsure)
+    say(doubting, on(0, old), on(1, newer))
+    session = talk(doubting)
+    session.conversation_id = conversation
+    session.say("Where do I live near the canal?")
+    evidence = session.model.asked[0].evidence
+    assert [(one.text, one.against and one.against.words) for one in evidence] == [(old, newer), (newer, None)]
 
 
 class Asking:

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import repeat
 
 from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
-from recollect.context.disputes import Disputes, disputes
+from recollect.context.disputes import Disputes, Sides, disputes
 from recollect.context.relevance import (
     EVERY_HIT,
     MEMORY_TOKENS,
@@ -161,7 +161,8 @@ class ContextAnswer:
     """Prompt and messages, each within the budget, and the receipt of what stands in them and what does not.
 
     `nothing_relevant`: nothing that is remembered is relevant to the input, not in the raw window either. `seconds`:
-    how long it took, reads and web search included.
+    how long it took, reads and web search included. `sides`: what open conflicts and announced changes put against the
+    best hits, by their identities, newest first.
     """
 
     prompt: FittedPrompt
@@ -172,6 +173,7 @@ class ContextAnswer:
     web_search: LookedUp
     rules_version: str
     nothing_relevant: bool
+    sides: Sides
     seconds: float = 0.0
 
     @property
@@ -319,7 +321,8 @@ def assemble(
     seen = {recalled.identity(f.ranked): replace(f, ranked=read_together.get(i, f.ranked)) for i, f in found.items()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
-    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, rules.version, nothing_relevant)
+    sides, version = hits.disputes.sides, rules.version
+    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, version, nothing_relevant, sides)
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

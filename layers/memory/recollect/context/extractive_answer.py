@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from recollect.context.model_call import Evidence
+from recollect.contradictions.doubts import OtherSide
 from recollect.core.event import Role
 from recollect.core.time import written_day
 from recollect.text.phrases import one_line
@@ -64,7 +65,8 @@ def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
 
     First the messages that are close to the input; of those that no search compared with it, the sentences that share
     enough words with it; else, for a question, the nearest message, with a word of doubt. The quotes have at most
-    `max_words` words together, but for a single one, which is cut at 400 characters. Deterministic; any text is taken.
+    `max_words` words together, but for a single one, which is cut at 400 characters. What may have changed a quote
+    stands behind it (P-24). Deterministic; any text is taken.
     """
     sentences, query = list(_sentences(evidence)), query_terms(text)
     messages = _messages(sentences, query)
@@ -87,7 +89,7 @@ def closeness(one: Evidence) -> float | None:
 
 def _quoting(opening: str, quoted: Sequence[_Sentence]) -> str:
     in_order = sorted(quoted, key=lambda one: (one.said.timestamp, one.said.event_id))
-    return "\n".join([opening, *map(_line, in_order), CLOSING])
+    return "\n".join([opening, *(_line(one) + _doubt(one.said.against) for one in in_order), CLOSING])
 
 
 def is_extractive_answer(text: str) -> bool:
@@ -206,6 +208,16 @@ def _within(sentences: Sequence[_Sentence], max_words: int) -> list[_Sentence]:
 def _line(sentence: _Sentence) -> str:
     quote = _shortened(one_line(sentence.text))
     return f"- on {written_day(sentence.said.timestamp)} {_said_by(sentence.said)}: “{quote}”"
+
+
+def _doubt(against: OtherSide | None) -> str:
+    """What a quote that may not hold, or not for long, has behind it: the words that say so (P-24)."""
+    if against is None:
+        return ""
+    words = _shortened(one_line(against.words))
+    if against.holds_from is not None:
+        return f" (until {written_day(against.holds_from)}; then: “{words}”)"
+    return f" (this may have changed; on {written_day(against.said_at)}: “{words}”)"
 
 
 def _said_by(said: Evidence) -> str:

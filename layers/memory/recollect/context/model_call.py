@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollect.context.rendering import Message
+from recollect.contradictions.doubts import OtherSide
 
 
 class Task(StrEnum):
@@ -28,7 +29,8 @@ class Evidence:
 
     `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known. `similarity` to the
     input is on the embedder's scale; None where no search compared them. `relevance`, in [0, 1], is how much a model
-    that read both finds it needed; None where none did.
+    that read both finds it needed; None where none did. `against` is something newer that may have changed it, and that
+    nobody has decided, or that is announced to take its place (P-24).
     """
 
     event_id: str
@@ -38,6 +40,7 @@ class Evidence:
     speaker: str | None = None
     similarity: float | None = None
     relevance: float | None = None
+    against: OtherSide | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

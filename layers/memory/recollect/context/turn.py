@@ -278,7 +278,10 @@ def _as_evidence(context: ContextAnswer, item: ContextItem) -> Evidence:
     found = context.found.get(item.id)
     signals = found.ranked.signals if found is not None else {}
     similarity, relevance = signals.get("similarity"), signals.get(RELEVANCE)
-    return Evidence(item.id, defused(item.content), item.role, item.timestamp, item.speaker, similarity, relevance)
+    newer = next((side for side in context.sides.get(item.identity, ()) if side.newer), None)
+    against = replace(newer, words=defused(newer.words)) if newer is not None else None
+    text = defused(item.content)
+    return Evidence(item.id, text, item.role, item.timestamp, item.speaker, similarity, relevance, against)
 
 
 def _that_holds(context: ContextAnswer, item: ContextItem) -> ContextItem | None:
