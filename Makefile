@@ -33,7 +33,7 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, generated docume
 	$(BIN)/ruff check .
 	$(BIN)/mypy layers/memory/recollect functions tests infra
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/cfn-lint template.yaml
+	$(BIN)/cfn-lint template.yaml infra/data.yaml
 	$(BIN)/python -m infra.tools.generate --check
 
 docs: $(STAMP) ## writes the generated documents: OpenAPI, settings, layer requirements
