@@ -34,6 +34,7 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, generated docume
 	$(BIN)/mypy layers/memory/recollect functions tests infra
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/cfn-lint template.yaml infra/data.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/deploy.yml
 	$(BIN)/python -m infra.tools.generate --check
 
 docs: $(STAMP) ## writes the generated documents: OpenAPI, settings, layer requirements
