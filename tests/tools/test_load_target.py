@@ -28,7 +28,7 @@ def resolve(monkeypatch: pytest.MonkeyPatch) -> Resolve:
         def look_up(host: str, port: int, *more: Any, **options: Any) -> list[Any]:
             if host in names:
                 return [found for one in names[host] for found in system(one, port, *more, **options)]
-            return system(host, port, *more, flags=socket.AI_NUMERICHOST, **options)
+            return system(host, port, *more, **{**options, "flags": socket.AI_NUMERICHOST})
 
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
