@@ -1,10 +1,12 @@
 """The load test: its bounds, what it asks, its figures, and a tiny run against the laptop's server."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -131,6 +133,48 @@ def test_it_keeps_to_its_rate_and_leaves_no_user_behind(address: str) -> None:
     assert seconds >= 0.9, "the tenth request is due after nine tenths"
     assert backlog(server, 60).left == 0
     assert httpx.get(f"{address}/v1/users/kept/events").json()["events"] == []
+
+
+@dataclass
+class _Ready:
+    """A server whose projection catches up, poll by poll."""
+
+    pending: list[int]
+
+    def call(self, _method: str, path: str, _body: Any = None) -> tuple[int, bytes]:
+        assert path == "/v1/ready"
+        return 200, json.dumps({"parts": {"timeline": {"pending": self.pending.pop(0)}}}).encode()
+
+
+def test_the_backlog_is_what_waited_at_first_and_how_long_some_of_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = _Clock()
+    monkeypatch.setattr("infra.tools.load.run.time", clock)
+    assert backlog(cast(Server, _Ready([7, 3, 1, 0])), 60) == Backlog(7, 0.6, 0)
+    assert backlog(cast(Server, _Ready([7, 5, 4, 3, 2, 1])), 0.5) == Backlog(7, 0.6, 3)
+    assert backlog(cast(Server, _Ready([0])), 60) == Backlog(0, 0.0, 0)
+
+
+@dataclass
+class _Clock:
+    """Time that passes by sleeping alone."""
+
+    now: float = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now = round(self.now + seconds, 3)
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"parts": {"timeline": {}}}', b"no JSON"])
+def test_a_server_that_does_not_say_what_waits_is_told_from_one_where_nothing_does(body: bytes) -> None:
+    class Silent:
+        def call(self, *_: Any) -> tuple[int, bytes]:
+            return 503, body
+
+    with pytest.raises(ValueError):
+        backlog(cast(Server, Silent()), 60)
 
 
 def test_users_are_erased_whatever_came_of_the_run(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

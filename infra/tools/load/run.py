@@ -71,7 +71,10 @@ def _outcome(server: Server, one: Asked) -> str:
 
 
 def backlog(server: Server, patience_seconds: float) -> Backlog:
-    """How long the projection takes to catch up. Raises OSError, HTTPException or ValueError where nobody says."""
+    """How long the projection takes to catch up; over DynamoDB a server counts up to 100 of what waits.
+
+    Raises OSError, HTTPException or ValueError where nobody says.
+    """
     started = time.monotonic()
     first = pending = _pending(server)
     while pending and time.monotonic() - started < patience_seconds:
