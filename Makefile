@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Some tests wait for processes and engines: three workers fill two cores.
 WORKERS ?= 3
 
-.PHONY: help install demo test check docs engines engines-stop build local-invoke local-api bench crashes clean
+.PHONY: help install demo test check docs engines engines-stop build local-invoke local-api bench load crashes clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -33,7 +33,8 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, generated docume
 	$(BIN)/ruff check .
 	$(BIN)/mypy layers/memory/recollect functions tests infra
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/cfn-lint template.yaml
+	$(BIN)/cfn-lint template.yaml infra/data.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/deploy.yml
 	$(BIN)/python -m infra.tools.generate --check
 
 docs: $(STAMP) ## writes the generated documents: OpenAPI, settings, layer requirements
@@ -56,6 +57,9 @@ local-api: $(STAMP) ## the whole API on 127.0.0.1:3000 by sam local start-api; n
 
 bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
 	$(BIN)/python -m infra.tools.bench --write
+
+load: $(STAMP) ## load on a server of this machine: make load ARGS='--rate 50 --seconds 30'
+	$(BIN)/python -m infra.tools.load $(ARGS)
 
 crashes: $(STAMP) ## a crash at every point of every use case; the tests take one in five
 	RECOLLECT_CRASH_POINTS=all $(BIN)/pytest -q -n $(WORKERS) tests/crashes

@@ -1,15 +1,20 @@
-"""A deployment in one minute: what is said is found, summarized, answered from, and gone once it is deleted.
+"""A deployment in one minute: what is said is found, summarized, answered from, gone once it is deleted, and forgotten.
 
     python3 infra/smoke/smoke.py API_URL TOKEN [--user USER] [--patience SECONDS]
+    python3 infra/smoke/smoke.py --stack STACK [--public]
 
-Works against a deployed API and against `recollect serve`. What it writes belongs to a user of its own (or to USER,
-where the deployment binds tokens to users) and is deleted at the end; what a run that stops half-way leaves of it
+Works against a deployed API and against `recollect serve`; of a stack it reads the address from the outputs, and a
+token from RECOLLECT_TOKEN or, where the stack has a user pool of its own, by its TokenCommand (POOL_USER,
+POOL_PASSWORD). What it writes belongs to a user of its own, who is erased at the end (or to USER, where the deployment
+binds tokens to users; there what it wrote is deleted, and nobody erased); what a run that stops half-way leaves of it
 expires after ten minutes, but for a turn. Ends with 1 at the first thing that is wrong. A turn and a summary ask the
-deployment's model, where it has one.
+deployment's model, where it has one. With --public only what needs no token is asked.
 """
 
 import argparse
 import json
+import os
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -131,6 +136,19 @@ def check_deletion(api: Api, event_ids: list[str]) -> None:
     expect("POST /v1/search finds nothing of it", left == set(), [status, body])
 
 
+def check_erasure(api: Api, patience_seconds: float) -> None:
+    """The user is forgotten, and every part was read back and held nothing."""
+    status, body = api.call("DELETE", f"/v1/users/{api.user}")
+    expect("DELETE the user begins an erasure", status == 202, [status, body])
+    path = f"/v1/erasures/{body['erasure_id']}"
+    waited = wait_until(lambda: api.call("GET", path)[1]["status"] != "running", patience_seconds)
+    status, report = api.call("GET", path)
+    done = status == 200 and report["status"] == "done" and report["verified"]
+    expect(f"the user is erased, verified ({waited:.1f} s)", done, [status, report])
+    status, body = api.call("GET", f"/v1/users/{api.user}/events")
+    expect("GET events of the user finds nobody", status == 200 and body["events"] == [], [status, body])
+
+
 def wait_until(condition: Callable[[], bool], patience_seconds: float) -> float:
     """How long it took, or the patience."""
     started = time.monotonic()
@@ -139,21 +157,69 @@ def wait_until(condition: Callable[[], bool], patience_seconds: float) -> float:
     return time.monotonic() - started
 
 
+class NoStack(Exception):
+    """The stack's outputs could not be read, or name no way to a token."""
+
+
+def stack_outputs(stack: str) -> dict[str, str]:
+    """What a stack says of itself, by the AWS CLI. Raises NoStack."""
+    query = ["--query", "Stacks[0].Outputs", "--output", "json"]
+    command = ["aws", "cloudformation", "describe-stacks", "--stack-name", stack, *query]
+    outputs = json.loads(_printed(command))
+    return {one["OutputKey"]: one["OutputValue"] for one in outputs or []}
+
+
+def token_of(outputs: dict[str, str]) -> str:
+    """RECOLLECT_TOKEN, or what the stack's own TokenCommand prints. Raises NoStack."""
+    given = os.environ.get("RECOLLECT_TOKEN", "")
+    if given:
+        return given
+    if "TokenCommand" not in outputs:
+        raise NoStack("the stack has an issuer of yours: set RECOLLECT_TOKEN")
+    return _printed(["sh", "-c", outputs["TokenCommand"]]).strip()
+
+
+def _printed(command: list[str]) -> str:
+    """What a command prints; what it says against it goes to this one's standard error."""
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NoStack(f"{command[0]} failed: {error.__class__.__name__}") from None
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Says whether a deployment works.")
-    parser.add_argument("url", help="the stack's output ApiUrl")
+    parser.add_argument("url", nargs="?", default="", help="where the API answers")
     parser.add_argument("token", nargs="?", default="", help="a token of your issuer; none on a laptop")
-    parser.add_argument("--user", default=f"smoke-{uuid.uuid4().hex[:12]}", help="whose memory to write to")
-    parser.add_argument("--patience", type=float, default=60, help="seconds to wait for the projector")
+    parser.add_argument("--stack", default="", help="read address and token from this stack instead")
+    parser.add_argument("--public", action="store_true", help="ask only what needs no token")
+    parser.add_argument("--user", default="", help="whose memory to write to, instead of a new user's")
+    parser.add_argument("--patience", type=float, default=60, help="seconds to wait for the projector, and an erasure")
     given = parser.parse_args()
+    if bool(given.url) == bool(given.stack):
+        parser.error("give an address or --stack")
     try:
-        run(Api(given.url, given.token, given.user), given.patience)
+        api = _api(given)
+        check_readiness(api) if given.public else run(api, given.patience, erases=not given.user)
+    except NoStack as error:
+        raise SystemExit(f"FAIL {error}") from None
     except OSError as error:
-        raise SystemExit(f"FAIL no answer from {given.url}: {error}") from None
+        raise SystemExit(f"FAIL no answer: {error}") from None
+    print("all well")
 
 
-def run(api: Api, patience_seconds: float) -> None:
+def _api(given: argparse.Namespace) -> Api:
+    user = given.user or f"smoke-{uuid.uuid4().hex[:12]}"
+    if not given.stack:
+        return Api(given.url, given.token, user)
+    outputs = stack_outputs(given.stack)
+    if "ApiUrl" not in outputs:
+        raise NoStack(f"{given.stack} has no output ApiUrl")
+    return Api(outputs["ApiUrl"], "" if given.public else token_of(outputs), user)
+
+
+def run(api: Api, patience_seconds: float, erases: bool) -> None:
     """All steps. Raises SystemExit at the first that is wrong, OSError where nobody answers."""
     check_readiness(api)
     check_credentials(api)
@@ -163,7 +229,8 @@ def run(api: Api, patience_seconds: float) -> None:
     said = check_turn(api)
     check_summary(api)
     check_deletion(api, [event_id, *said])
-    print("all well")
+    if erases:
+        check_erasure(api, patience_seconds)
 
 
 if __name__ == "__main__":

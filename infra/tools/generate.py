@@ -3,7 +3,7 @@
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
 (from recollect.rules.groups), docs/specification.md (from infra/tools/statements), text/date_words.json (from
 dateparser's tables), client/types.py (from the OpenAPI document), client/synchronous.py (from asynchronous.py), the
-pinned requirements of the layers (from pyproject.toml).
+pinned requirements of the layers (from pyproject.toml), infra/data.yaml (from template.yaml).
 """
 
 import json
@@ -16,6 +16,8 @@ from typing import Any
 from infra.tools import dependencies
 from infra.tools.client_types import FILE as CLIENT_TYPES
 from infra.tools.client_types import client_types_file
+from infra.tools.data_template import FILE as DATA_TEMPLATE
+from infra.tools.data_template import data_template_file
 from infra.tools.date_words import FILE as DATE_WORDS
 from infra.tools.date_words import date_words_file
 from infra.tools.specification import specification_page
@@ -92,6 +94,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     DATE_WORDS: date_words_file,
     CLIENT_TYPES: lambda: client_types_file(openapi_page()),
     SYNC_CLIENT: sync_client_file,
+    DATA_TEMPLATE: data_template_file,
 }
 
 

@@ -2,18 +2,19 @@
 
 As CloudFormation's documentation has it: resources are made after those that they name. Another value of a property
 that is fixed at creation makes the resource anew, beside the old one; that goes in the clean-up after all else, and so
-does what a template names no more. Two of one kind and name cannot stand beside each other.
+does what a template names no more. Two of one kind and name cannot stand beside each other. What one stack exports and
+another imports can neither change nor go.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import Any
 
 from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 
-from deployment.resolving import Stack
+from deployment.resolving import NotExported, Stack
 
 _REGION = "us-east-1"
 _DOMAIN = "AWS::OpenSearchService::Domain"
@@ -43,6 +44,14 @@ class Account:
         """Makes or changes a stack; the logical ids that were made anew. Raises Refused."""
         if stack.refusals():
             raise Refused(" ".join(stack.refusals()))
+        stack = replace(stack, imports=self._exports())
+        try:
+            return self._deploy(stack)
+        except NotExported as missing:
+            raise Refused(f"No export named {missing} found") from None
+
+    def _deploy(self, stack: Stack) -> set[str]:
+        self._keep_exports(stack.name, stack.exports())
         before = self._made(stack.name)
         after, names = stack.made(), stack.names_by_id()
         anew = {name for name in before.keys() & after.keys() if is_made_anew(before[name], after[name])}
@@ -52,6 +61,23 @@ class Account:
         self.stacks[stack.name] = stack
         self._clean_up(stack.name, set(names.items()))
         return anew
+
+    def delete(self, stack_name: str) -> set[str]:
+        """Takes a stack away; the logical ids of what stays behind without it. Raises Refused."""
+        self._keep_exports(stack_name, {})
+        made = self.stacks.pop(stack_name).made()
+        self._clean_up(stack_name, set())
+        return {name for name, one in made.items() if one.get("DeletionPolicy", "Delete").startswith("Retain")}
+
+    def _exports(self) -> dict[str, str]:
+        return {name: value for stack in self.stacks.values() for name, value in stack.exports().items()}
+
+    def _keep_exports(self, stack_name: str, after: Mapping[str, str]) -> None:
+        before = self.stacks[stack_name].exports() if stack_name in self.stacks else {}
+        changed = {name for name, value in before.items() if after.get(name) != value}
+        used = {(name, other.name) for other in self.stacks.values() for name in other.imported() & changed}
+        for name, other in sorted(used):
+            raise Refused(f"Export {name} cannot be changed: it is in use by {other}")
 
     def _made(self, stack_name: str) -> dict[str, dict[str, Any]]:
         stack = self.stacks.get(stack_name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from deployment.gateway import Gateway
 from deployment.resolving import Stack
-from deployment.template import FUNCTIONS, ROOT, environment, function, layers, template
+from deployment.template import FUNCTIONS, ROOT, environment, function, layers, properties, template
 from infra.local import function_process
 from infra.local.function_process import FunctionProcess, install_runtime_client
 from infra.local.runtime_api import Outcome
@@ -98,6 +98,8 @@ def _resolved(value: Any, deployment: Deployment) -> str:
         condition, then, otherwise = value["Fn::If"]
         holds = Stack(template(), parameters=deployment.names).holds(condition)
         return _resolved(then if holds else otherwise, deployment)
+    if isinstance(value, dict) and "Fn::GetAtt" in value:
+        return _resolved(properties(value["Fn::GetAtt"][0])["Value"], deployment)
     if not isinstance(value, dict) or "Ref" not in value:
         return str(value)
     parameter = template()["Parameters"].get(value["Ref"], {})

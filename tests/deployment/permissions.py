@@ -8,7 +8,7 @@ from deployment.template import listed, statements
 
 RULES_PARAMETER = "/recollect/rules"
 BEDROCK_MODEL_ARN = "arn:aws:bedrock:us-east-1::foundation-model/some.model-1"
-_PLACES = {"Table": "table", "Bus": "bus", "SnapshotBucket": "bucket"}
+_PLACES = {"DataTableArn": "table", "DataTableStream": "table", "Bus": "bus", "DataBucketArn": "bucket"}
 
 
 def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:
@@ -32,8 +32,8 @@ def _pattern(resource: Any, index_prefix: str) -> str:
         return _PLACES.get(resource["Fn::GetAtt"][0], "")
     if "Ref" in resource:
         return BEDROCK_MODEL_ARN if resource["Ref"] == "BedrockModelArns" else ""
-    text = str(resource["Fn::Sub"]).replace("${Table.Arn}", "table").replace("${IndexPrefix}", index_prefix)
-    text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${SnapshotBucket.Arn}", "bucket")
+    text = str(resource["Fn::Sub"]).replace("${DataTableArn.Value}", "table").replace("${IndexPrefix}", index_prefix)
+    text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${DataBucketArn.Value}", "bucket")
     if ":parameter/" in text:
         return text[text.index("parameter/") :]
     return "domain" + text.partition(":domain/${SearchDomainName.Value}")[2] if ":domain/" in text else text

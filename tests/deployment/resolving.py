@@ -40,6 +40,10 @@ _WITHOUT_NAME = (
 _NO_VALUE = object()
 
 
+class NotExported(Exception):
+    """No stack of the account exports a value of this name."""
+
+
 @cache
 def translated() -> dict[str, Any]:
     return translation(template())
@@ -69,12 +73,13 @@ def in_sam(script: str, given: str) -> str:
 
 @dataclass(frozen=True)
 class Stack:
-    """One deployment of a template; `parameters` are those that it gives."""
+    """One deployment of a template; `parameters` are those that it gives, `imports` what other stacks export."""
 
     source: Mapping[str, Any]
     name: str = "recollect"
     uuid: str = "51af3dc0-da77-11e4-872e-1234567b3ccd"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    imports: Mapping[str, str] = field(default_factory=dict)
 
     def resource(self, logical_id: str) -> dict[str, Any]:
         """A resource with all of its attributes worked out."""
@@ -103,6 +108,17 @@ class Stack:
         """The outputs of this stack, by their names."""
         made = {name: one for name, one in self.source["Outputs"].items() if self._is_made(one)}
         return {name: self._resolved(one["Value"]) for name, one in made.items()}
+
+    def exports(self) -> dict[str, str]:
+        """What other stacks may import, by its name."""
+        made = [one for one in self.source["Outputs"].values() if self._is_made(one) and "Export" in one]
+        return {self._resolved(one["Export"]["Name"]): self._resolved(one["Value"]) for one in made}
+
+    def imported(self) -> set[str]:
+        """Names of what this stack imports."""
+        chosen = [self._chosen(one) for one in self.source["Resources"].values() if self._is_made(one)]
+        found = [one for one in walk(chosen) if isinstance(one, dict) and "Fn::ImportValue" in one]
+        return {self._resolved(one["Fn::ImportValue"]) for one in found}
 
     def made(self) -> dict[str, dict[str, Any]]:
         """The resources of this stack, worked out; without those whose condition does not hold."""
@@ -136,7 +152,7 @@ class Stack:
     def whole(self) -> dict[str, Any]:
         """Resources and outputs of this stack, worked out. Raises KeyError for a reference to one that it lacks."""
         own = {name: one for name, one in self.source["Resources"].items() if self._is_made(one)}
-        stack = Stack({**self.source, "Resources": own}, self.name, self.uuid, self.parameters)
+        stack = Stack({**self.source, "Resources": own}, self.name, self.uuid, self.parameters, self.imports)
         return stack.made() | stack.outputs()
 
     def _is_made(self, resource: Mapping[str, Any]) -> bool:
@@ -199,6 +215,12 @@ class Stack:
         if name in own:
             return self._resolved(own[name])
         return self._getatt(name) if "." in name else self._ref(name)
+
+    def _importvalue(self, given: Any) -> str:
+        name = self._resolved(given)
+        if name not in self.imports:
+            raise NotExported(name)
+        return self.imports[name]
 
     def _if(self, given: list[Any]) -> Any:
         condition, then, otherwise = given

@@ -1,14 +1,13 @@
 """template.yaml as the tests read it: tags in their long form, and the questions that several tests ask."""
 
 import json
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
+from infra.tools.cloudformation import ROOT as ROOT
+from infra.tools.cloudformation import template as read_template
+from infra.tools.cloudformation import walk as walk
 
-ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = (
     "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "summarize", "project",
     "jobs", "retain",
@@ -18,28 +17,9 @@ ASKING = ("converse", "summarize", "jobs")
 PUBLIC_ROUTES = {"GET /v1/health", "GET /v1/ready", "GET /v1/openapi.json", "GET /docs"}
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads `!Sub x` as `{"Fn::Sub": "x"}`."""
-
-
-def _tagged(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    name = suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}"
-    if isinstance(node, yaml.ScalarNode):
-        text = loader.construct_scalar(node)
-        return {name: text.split(".", 1) if suffix == "GetAtt" else text}
-    if isinstance(node, yaml.SequenceNode):
-        return {name: loader.construct_sequence(node, deep=True)}
-    assert isinstance(node, yaml.MappingNode)
-    return {name: loader.construct_mapping(node, deep=True)}
-
-
-_Loader.add_multi_constructor("!", _tagged)
-
-
 @cache
 def template() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text("utf-8"), _Loader)
-    return loaded
+    return read_template()
 
 
 def resources(kind: str) -> dict[str, dict[str, Any]]:
@@ -109,12 +89,6 @@ def _unconditional(one: dict[str, Any]) -> dict[str, Any]:
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def walk(value: Any) -> Iterator[Any]:
-    yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from walk(inner)
 
 
 def sample_events(name: str) -> dict[str, dict[str, Any]]:

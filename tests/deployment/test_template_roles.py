@@ -24,10 +24,10 @@ from deployment.template import (
 )
 
 WILDCARDS = {
-    "${SnapshotBucket.Arn}/*/search-blocks/*": "an object's name begins with its tenant",
-    "${Table.Arn}/stream/*": "a stream's name ends with the time of its making",
+    "${DataBucketArn.Value}/*/search-blocks/*": "an object's name begins with its tenant",
+    "${DataTableArn.Value}/stream/*": "a stream's name ends with the time of its making",
     "${IndexPrefix}-*": "an index's name ends with the embedder's generation",
-    "${SnapshotBucket.Arn}/*": "an object's name is what it holds",
+    "${DataBucketArn.Value}/*": "an object's name is what it holds",
 }
 
 INTERFACES = [
