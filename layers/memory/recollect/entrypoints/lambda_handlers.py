@@ -115,6 +115,21 @@ def project_handler(app: App) -> Handler:
     return out.around(handler)
 
 
+def context_handler(app: App) -> Handler:
+    """A handler of `POST /v1/context`, and of functions that ask for the models that are in this one."""
+    from recollect.adapters.aws.model_function import ENCODE, READ_TOGETHER, answered
+    from recollect.entrypoints.http.aws import http_handler
+
+    requests = http_handler("context", app=app)
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+        if asks_for(event, ENCODE) or asks_for(event, READ_TOGETHER):
+            return answered(event, app.parts.embedder, app.parts.relevance_model)
+        return requests(event, context)
+
+    return handler
+
+
 def mcp_handler(app: App) -> Handler:
     """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum."""
     from mangum import Mangum
