@@ -325,6 +325,11 @@ def test_dashboards_are_within_what_cloudwatch_gives_away() -> None:
     )
 
 
+def test_a_stack_without_dashboards_names_none() -> None:
+    whole, bare = Stack(template()).whole(), Stack(template(), parameters={"Dashboards": "false"}).whole()
+    assert whole.keys() - bare.keys() == {*DASHBOARDS, "DashboardUrl", "WorkDashboardUrl"}
+
+
 def test_metrics_of_single_routes_are_counted_only_where_they_are_asked_for() -> None:
     assert not Stack(template()).properties("Api")["DefaultRouteSettings"]["DetailedMetricsEnabled"]
     asked = Stack(template(), parameters={"DetailedRouteMetrics": "true"})
