@@ -1,6 +1,5 @@
-"""context: chooses and renders the context of the next model call."""
+"""context: chooses and renders the context of the next model call; has the models for those that have none."""
 
-from recollect.entrypoints.http.aws import http_handler
-from recollect.entrypoints.lambda_handlers import open_warm_app
+from recollect.entrypoints.lambda_handlers import context_handler, open_warm_app
 
-handler = http_handler("context", app=open_warm_app("context"))
+handler = context_handler(open_warm_app("context"))

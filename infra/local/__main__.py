@@ -37,6 +37,7 @@ from infra.local.template import (
     built_template,
     environment,
     function_id,
+    layers_of,
     write_local_template,
 )
 
@@ -155,7 +156,7 @@ def _path() -> dict[str, str]:
 def _run(template: Mapping[str, Any], logical_id: str, event: Any, engines: Mapping[str, str]) -> int:
     """Under Lambda's runtime client."""
     properties = template["Resources"][logical_id]["Properties"]
-    layers = [one["Ref"] for one in [*template["Globals"]["Function"]["Layers"], *properties.get("Layers", [])]]
+    layers = [*(one["Ref"] for one in template["Globals"]["Function"]["Layers"]), *layers_of(template, logical_id)]
     interpreter = runtime_python()
     with tempfile.TemporaryDirectory(dir=BUILD.parent, prefix="opt-") as folder:
         opt, log = lay_out_opt(layers, Path(folder) / "opt"), Path(folder) / "log"

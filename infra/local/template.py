@@ -82,6 +82,14 @@ def _local(endpoints: Endpoints) -> dict[str, str]:
     }
 
 
+def layers_of(template: Mapping[str, Any], logical_id: str) -> list[str]:
+    """Logical ids of a function's own layers; one that asks another function for its models has that one's here."""
+    properties = template["Resources"][logical_id]["Properties"]
+    asked = properties.get("Environment", {}).get("Variables", {}).get("RECOLLECT_MODEL_FUNCTION")
+    own = [one["Ref"] for one in properties.get("Layers", [])]
+    return own + (layers_of(template, asked["Ref"]) if asked else [])
+
+
 def local_template(template: Mapping[str, Any], endpoints: Endpoints) -> dict[str, Any]:
     """The template with these environments."""
     made = copy.deepcopy(dict(template))
@@ -90,6 +98,7 @@ def local_template(template: Mapping[str, Any], endpoints: Endpoints) -> dict[st
         if resource["Type"] == "AWS::Serverless::Function":
             variables = environment(template, logical_id, endpoints)
             resource["Properties"]["Environment"] = {"Variables": variables}
+            resource["Properties"]["Layers"] = [{"Ref": layer} for layer in layers_of(template, logical_id)]
     return made
 
 

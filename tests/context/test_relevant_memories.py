@@ -9,6 +9,7 @@ from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.relevance.table_relevance import TableRelevance
 from recollect.context.build import ContextAnswer
 from recollect.context.selection import ShownIn
+from recollect.core.errors import Unavailable
 from recollect.core.event import Role
 from recollect.retrieval.filters import TimeWindow
 from recollect.retrieval.second_stage import RELEVANCE
@@ -40,6 +41,22 @@ def test_what_the_second_stage_finds_needed_is_shown_and_the_prompt_keeps_its_ow
     assert HOME in shown(with_it)
     assert set(shown(with_it)) < set(shown(without)), "what is not needed falls behind"
     assert with_it.prompt.text == without.prompt.text
+
+
+class Away:
+    """A second stage that does not answer."""
+
+    version = "away"
+
+    def logits(self, question: str, texts: list[str]) -> list[float]:
+        raise Unavailable(f"{len(texts)} texts and {len(question)} characters are not read")
+
+
+def test_without_the_second_stage_the_first_one_orders_and_the_answer_says_so(memory: Memory) -> None:
+    first_stage = memory.context(QUESTION, conversation_id="another", rerank=False)
+    away = with_parts(memory, relevance_model=Away()).context(QUESTION, conversation_id="another")
+    assert shown(away) == shown(first_stage) != []
+    assert (away.missing, first_stage.missing) == (("rerank",), ())
 
 
 def test_a_search_is_ordered_by_the_second_stage_where_that_is_asked_for(memory: Memory) -> None:

@@ -87,7 +87,7 @@ def variables(name: str, deployment: Deployment, gateway: Gateway, opt: Path) ->
     resolved |= {"RECOLLECT_MODEL_FOLDER": str(models[0])} if models else {}
     endpoints = {
         f"AWS_ENDPOINT_URL_{service}": gateway.url
-        for service in ("DYNAMODB", "S3", "EVENTBRIDGE", "SSM", "BEDROCK_RUNTIME")
+        for service in ("DYNAMODB", "S3", "EVENTBRIDGE", "SSM", "BEDROCK_RUNTIME", "LAMBDA")
     }
     memory = str(function(name)["MemorySize"])
     return {**resolved, **endpoints, **deployment.credentials, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": memory}

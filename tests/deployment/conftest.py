@@ -65,6 +65,7 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
         "IndexPrefix": f"built{run}",
         "RulesParameter": RULES_PARAMETER,
         "BedrockModelArns": BEDROCK_MODEL_ARN,
+        "ContextFunction": "context",
     }
     parts = AwsParts(_settings(built, engines, names))
     parts.create()
@@ -105,6 +106,7 @@ def functions(
     try:
         for name, gateway in gateways.items():
             gateway.__enter__()
+            gateway.invoked = lambda asked, event: running[asked].outcome(event)
             running[name] = started(name, deployment, gateway, opt[name], logs / f"{name}.log")
         yield running
     finally:

@@ -2,13 +2,15 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from infra.local.runtime_api import Outcome
 
 TRANSACTION_ACTIONS = {
     "Put": "PutItem",
@@ -22,7 +24,9 @@ _HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Need:
-    """An action on `table`, `table/index/NAME`, `domain/PATH`, `bucket`, `bucket/object`, `bus`, `parameter/…`, ARN."""
+    """An action on `table`, `table/index/NAME`, `domain/PATH`, `bucket`, `bucket/object`, `bus`, `parameter/…`,
+    `function/NAME`, or an ARN.
+    """
 
     action: str
     resource: str
@@ -32,7 +36,8 @@ class Need:
 class Gateway:
     """One port for all services of one function; a context manager. `away` names services that answer 503.
 
-    `parameter` is what SSM holds, `said` what a model on Bedrock answers; what it was sent is in `asked`.
+    `parameter` is what SSM holds, `said` what a model on Bedrock answers; what it was sent is in `asked`. `invoked`
+    runs another function with an event.
     """
 
     upstream: dict[str, str]
@@ -42,6 +47,7 @@ class Gateway:
     away: set[str] = field(default_factory=set)
     parameter: str = '{"tags": {"boats": ["canoe"]}}'
     said: str = ""
+    invoked: Callable[[str, Any], Outcome] | None = None
     _server: ThreadingHTTPServer | None = None
 
     @property
@@ -71,6 +77,8 @@ class Gateway:
             return _json({"Parameter": {"Name": json.loads(body)["Name"], "Value": self.parameter}})
         if service == "bedrock":
             return self._converse(json.loads(body))
+        if service == "lambda":
+            return self._invoke(_function_in(path), json.loads(body))
         return _forward(self.upstream[service], method, path, headers, body)
 
     def _publish(self, entries: list[dict[str, Any]]) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -82,8 +90,19 @@ class Gateway:
         message = {"role": "assistant", "content": [{"text": self.said}]}
         return _json({"output": {"message": message}, "stopReason": "end_turn"})
 
+    def _invoke(self, name: str, event: Any) -> tuple[int, list[tuple[str, str]], bytes]:
+        assert self.invoked is not None, f"nobody runs the function {name}"
+        outcome = self.invoked(name, event)
+        status, headers, answer = _json(outcome.answer if outcome.error is None else outcome.error)
+        return status, [*headers, *([("X-Amz-Function-Error", "Unhandled")] if outcome.error else [])], answer
 
-def _json(answer: dict[str, Any]) -> tuple[int, list[tuple[str, str]], bytes]:
+
+def _function_in(path: str) -> str:
+    """The name in `/2015-03-31/functions/NAME/invocations`."""
+    return unquote(urlsplit(path).path.split("/")[3])
+
+
+def _json(answer: Any) -> tuple[int, list[tuple[str, str]], bytes]:
     return 200, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(answer).encode()
 
 
@@ -103,8 +122,9 @@ def _service_of(headers: Any) -> str:
         return "events"
     if target.startswith("AmazonSSM."):
         return "ssm"
-    if "/bedrock/aws4_request" in headers.get("Authorization", ""):
-        return "bedrock"
+    for service in ("bedrock", "lambda"):
+        if f"/{service}/aws4_request" in headers.get("Authorization", ""):
+            return service
     return "s3" if "/s3/aws4_request" in headers.get("Authorization", "") else "opensearch"
 
 
@@ -120,6 +140,8 @@ def _needs(service: str, method: str, path: str, target: str, body: bytes) -> It
         yield Need(f"ssm:{target}", "parameter" + json.loads(body)["Name"])
     elif service == "bedrock":
         yield Need("bedrock:InvokeModel", unquote(urlsplit(path).path.split("/")[2]))
+    elif service == "lambda":
+        yield Need("lambda:InvokeFunction", f"function/{_function_in(path)}")
     elif service == "s3":
         yield _bucket_need(method, urlsplit(path).path, urlsplit(path).query)
     else:

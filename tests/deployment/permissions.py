@@ -8,7 +8,13 @@ from deployment.template import listed, statements
 
 RULES_PARAMETER = "/recollect/rules"
 BEDROCK_MODEL_ARN = "arn:aws:bedrock:us-east-1::foundation-model/some.model-1"
-_PLACES = {"DataTableArn": "table", "DataTableStream": "table", "Bus": "bus", "DataBucketArn": "bucket"}
+_PLACES = {
+    "DataTableArn": "table",
+    "DataTableStream": "table",
+    "Bus": "bus",
+    "DataBucketArn": "bucket",
+    "ContextFunction": "function/context",
+}
 
 
 def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:

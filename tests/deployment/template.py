@@ -77,7 +77,10 @@ def managed(name: str) -> list[str]:
 
 def statements(name: str) -> list[dict[str, Any]]:
     """What a function's role allows by policies of its own and by shared ones, conditional statements included."""
-    own = [policy["PolicyDocument"] for policy in properties(f"{name.capitalize()}Role")["Policies"]]
+    role = f"{name.capitalize()}Role"
+    own = [policy["PolicyDocument"] for policy in properties(role)["Policies"]]
+    beside = [one["Properties"] for one in resources("AWS::IAM::RolePolicy").values()]
+    own += [one["PolicyDocument"] for one in beside if one["RoleName"] == {"Ref": role}]
     shared = [properties(policy)["PolicyDocument"] for policy in managed(name)]
     return [_unconditional(one) for document in own + shared for one in document["Statement"]]
 

@@ -107,6 +107,7 @@ def test_a_turn_is_answered_from_memory_and_remembered(functions: Functions, use
     answer = said(functions["converse"].invoke(turn))
     assert "Lyon" in answer["response"]
     assert answer["model"] == "extractive"
+    assert not {"embedder", "rerank"} & set(answer["context"]["diagnostics"]["missing"])
     stored = [answer["input_event_id"], answer["response_event_id"]]
     assert [contents(functions, user, one) for one in stored] == [
         "Where did I move last week?",
@@ -128,10 +129,13 @@ LEARNT, UNLEARNT = (
 
 
 @pytest.fixture
-def bedrock(deployment: Deployment, opt: Opt, tmp_path: Path) -> Iterator[RunningFunction]:
+def bedrock(functions: Functions, deployment: Deployment, opt: Opt, tmp_path: Path) -> Iterator[RunningFunction]:
     """The function `converse` where a model on Bedrock answers."""
     names = {**deployment.names, "Model": "bedrock", "BedrockModel": BEDROCK_MODEL_ARN}
-    with Gateway(deployment.upstream, said=f"In Lyon, since last week.\n{LEARNT}\n{UNLEARNT}") as gateway:
+    said = f"In Lyon, since last week.\n{LEARNT}\n{UNLEARNT}"
+    with Gateway(
+        deployment.upstream, said=said, invoked=lambda asked, event: functions[asked].outcome(event)
+    ) as gateway:
         chosen = replace(deployment, names=names)
         function = started("converse", chosen, gateway, opt["converse"], tmp_path / "bedrock.log")
         yield function

@@ -87,6 +87,14 @@ def test_what_refers_to_a_resource_is_left_out_where_nothing_is_in_its_place() -
     assert all(isinstance(value, str) for value in given.values())
 
 
+def test_what_asks_another_function_for_its_models_has_them_itself() -> None:
+    made = local_template(template(), local.IN_COMPOSE)["Resources"]
+    turns = made["ConverseFunction"]["Properties"]
+    assert {"Ref": "EmbedderLayer"} in turns["Layers"]
+    assert "RECOLLECT_MODEL_FUNCTION" not in turns["Environment"]["Variables"]
+    assert made["IngestFunction"]["Properties"]["Layers"] == []
+
+
 @pytest.mark.built
 @pytest.mark.engines
 def test_a_built_function_answers_a_sample_event_without_docker(

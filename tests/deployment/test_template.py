@@ -26,6 +26,7 @@ from deployment.template import (
     walk,
 )
 from infra.tools import dependencies
+from recollect.adapters.aws import model_function
 from recollect.adapters.aws.stream import EVENT_FILTER
 from recollect.adapters.aws.table import table_definition
 from recollect.entrypoints import lambda_handlers
@@ -38,7 +39,7 @@ from recollect.tool_calls.protocol import Statistics
 
 DASHBOARDS = tuple(resources("AWS::CloudWatch::Dashboard"))
 JUDGING = ("project", "jobs")
-RERANKING = ("retrieval", "context", "converse")
+RERANKING = ("retrieval", "context")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_OPENAI_API_KEY": "a parameter holds the key: whoever may read a configuration reads its variables",
@@ -237,11 +238,25 @@ def test_a_model_gives_up_before_its_function_does() -> None:
 
 def test_what_does_not_embed_carries_no_model() -> None:
     for name in FUNCTIONS:
-        more = ["EmbedderLayer"] if name in EMBEDDING else []
+        more = ["EmbedderLayer"] if name in EMBEDDING and "RECOLLECT_MODEL_FUNCTION" not in environment(name) else []
         more += ["JudgeLayer"] if name in JUDGING else []
         more += ["RerankLayer"] if name in RERANKING else []
         more += ["McpLayer"] if name == "mcp" else []
         assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
+
+
+def test_a_turn_waits_for_its_model_in_a_small_function_and_asks_the_function_context_for_vectors() -> None:
+    asking = {name: environment(name).get("RECOLLECT_MODEL_FUNCTION") for name in FUNCTIONS}
+    assert {name: one for name, one in asking.items() if one} == {"converse": {"Ref": "ContextFunction"}}
+    assert function("converse")["MemorySize"] <= 512
+    assert {"EmbedderLayer", "RerankLayer"} <= set(layers("context"))
+
+
+def test_a_turn_has_time_for_its_model_though_the_function_context_has_to_start() -> None:
+    tries = model_function.POLICY
+    once = tries.connect_seconds + tries.read_seconds
+    assert function("converse")["Timeout"] - 2 * once >= 10
+    assert once >= 5
 
 
 def test_the_key_of_a_model_is_with_the_functions_that_ask_it_alone() -> None:
@@ -308,6 +323,11 @@ def test_dashboards_are_within_what_cloudwatch_gives_away() -> None:
     assert all(
         len([one for each in widgets(name) for one in each["properties"]["metrics"]]) <= 50 for name in DASHBOARDS
     )
+
+
+def test_a_stack_without_dashboards_names_none() -> None:
+    whole, bare = Stack(template()).whole(), Stack(template(), parameters={"Dashboards": "false"}).whole()
+    assert whole.keys() - bare.keys() == {*DASHBOARDS, "DashboardUrl", "WorkDashboardUrl"}
 
 
 def test_metrics_of_single_routes_are_counted_only_where_they_are_asked_for() -> None:

@@ -17,7 +17,15 @@ from embedded.summarizing import Summaries, summaries_of
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contradictions.pairs import PairScores
 from recollect.core.errors import InvalidInput, UpstreamFailed
-from recollect.entrypoints.lambda_handlers import Handler, asks_for, jobs_handler, retain_handler, summarize_handler
+from recollect.entrypoints.lambda_handlers import (
+    WRITTEN_IDLE,
+    Handler,
+    asks_for,
+    jobs_handler,
+    project_handler,
+    retain_handler,
+    summarize_handler,
+)
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.timeline.record import EventDraft
@@ -79,9 +87,7 @@ def test_the_schedule_makes_what_is_due(due: Summaries, capsys: pytest.CaptureFi
     assert call(handler, {"task": "summarize"}) == {"made": 1, "not_due": 0, "busy": 0, "failed": 0, "complete": True}
     assert len(due.stored()) == 1
     printed = capsys.readouterr().out
-    assert metrics_in(printed) == {
-        "SummariesMade": 1.0, "SummariesNotDue": 0.0, "SummariesBusy": 0.0, "SummariesFailed": 0.0,
-    }  # fmt: skip
+    assert metrics_in(printed) == {"SummariesMade": 1.0}
     assert "This is number" not in printed
     assert "Anna counts" not in printed
 
@@ -158,7 +164,7 @@ def test_jobs_runs_every_kind_that_is_due(forgetful: Memory, capsys: pytest.Capt
     assert {forgetful.app.jobs.read("acme", job.id).status for job in jobs} == {JobStatus.DONE}
     assert left(forgetful) == ["the cat sleeps"]
     printed = capsys.readouterr().out
-    assert metrics_in(printed) == {"JobsDone": 2.0, "JobsFailed": 0.0, "JobsRunning": 0.0}
+    assert metrics_in(printed) == {"JobsDone": 2.0}
     assert "zebra" not in printed
 
 
@@ -190,6 +196,21 @@ def test_a_job_that_fails_is_counted(forgetful: Memory, capsys: pytest.CaptureFi
     assert "what a user said" not in printed
     assert forgetful.app.jobs.read("acme", job.id).errors == {"InvalidInput": 1}
     assert json.loads(json.dumps(dict(forgetful.app.jobs.read("acme", job.id).counts))) == {}
+
+
+def test_where_nothing_happens_those_metrics_alone_are_written_that_an_alarm_waits_for(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each costs by the hours in which it is written."""
+    made = {
+        "jobs": jobs_handler,
+        "retain": retain_handler,
+        "summarize": summarize_handler,
+        "reconcile": project_handler,
+    }
+    for task, handler in made.items():
+        call(handler(memory.app), {"task": task})
+    assert set(metrics_in(capsys.readouterr().out)) == set(WRITTEN_IDLE)
 
 
 def test_jobs_asks_a_configured_model_about_open_conflicts_and_counts_what_it_cost(

@@ -24,6 +24,7 @@ from recollect.adapters.aws.item_format import item_bytes
 
 HELD_SECONDS = 0.08
 SEARCH_ENGINE = "OpenSearch"
+OBJECTS = "S3"
 TABLE = "table"
 _USER_ITEMS = {
     "E#": "event",
@@ -59,8 +60,8 @@ class Call:
 
     @property
     def reads(self) -> bool:
-        """Whether its units are read units."""
-        return self.name.split()[-1] in ("BatchGetItem", "GetItem", "Query", "Scan")
+        """Whether its units are read units; of an object's store, whether its price is that of a read."""
+        return self.name.split()[-1] in ("BatchGetItem", "GetItem", "Query", "Scan", "GetObject", "HeadObject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,9 @@ class Written:
 
 
 class Counter:
-    """Listens to a DynamoDB client and to OpenSearch's transport."""
+    """Listens to a DynamoDB client, and to OpenSearch's transport and to a client of S3 where there are any."""
 
-    def __init__(self, dynamodb: Any, search: Any) -> None:
+    def __init__(self, dynamodb: Any, search: Any, objects: Any = None) -> None:
         self.calls: list[Call] = []
         self._lock = threading.Lock()
         self._open: dict[int, tuple[Call, Mapping[str, Any]]] = {}
@@ -84,7 +85,10 @@ class Counter:
         events.register("provide-client-params.dynamodb", self._see_params)
         events.register("before-call.dynamodb", self._begin)
         events.register("after-call.dynamodb", self._end)
-        self._watch_search(search)
+        if search is not None:
+            self._watch_search(search)
+        if objects is not None:
+            self._watch_objects(objects)
 
     def _see_params(self, params: dict[str, Any], model: Any, **_: Any) -> None:
         if "ReturnConsumedCapacity" in model.input_shape.members:
@@ -105,6 +109,21 @@ class Counter:
             _note_units(call, parsed)
             call.unfound = _unfound(call, asked, parsed)
             self.calls.append(call)
+
+    def _watch_objects(self, objects: Any) -> None:
+        def begin(model: Any, context: Mapping[str, Any], **_: Any) -> None:
+            with self._lock:
+                self._open[id(context)] = Call(f"{OBJECTS} {model.name}", time.perf_counter()), {}
+            time.sleep(HELD_SECONDS)
+
+        def end(context: Mapping[str, Any], **_: Any) -> None:
+            with self._lock:
+                call, _asked = self._open.pop(id(context))
+                call.ended = time.perf_counter()
+                self.calls.append(call)
+
+        objects.meta.events.register("before-call.s3", begin)
+        objects.meta.events.register("after-call.s3", end)
 
     def _watch_search(self, search: Any) -> None:
         transport = search.transport

@@ -1,12 +1,13 @@
-"""Calls, waves, units and dollars of a turn, a search and a context, for a user with 1,000 turns."""
+"""Calls, waves and units of a turn, a search and a context, for a user with 1,000 turns.
+
+What they cost is counted apart, for messages as people write them: `infra/tools/costs`.
+"""
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from infra.tools.bench.data import DataSet
 from infra.tools.bench.engines import dynamodb_of, engines_app, search_client_of, store_without_transactions
 from infra.tools.bench.ours import TENANT, passage_of
 from infra.tools.bench.sizes import APART, FIRST, WRITERS, Loader, ask_context, ask_search, repeated
-from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.app import App
 from recollect.core.event import EventRef
 from recollect.core.idempotency import KEPT_FOR, IdempotencyClaim
@@ -30,9 +31,6 @@ from recollect.timeline.timeline import PendingEvent
 USER = "counted"
 CONVERSATION = "counted-conversation"
 TURNS = 1000
-ROUNDS = 12
-# Memory of the functions in template.yaml: 512 MB to ingest, 1,769 MB (one processor) where the model runs.
-INGEST_GB, MODEL_GB = 512 / 1024, 1769 / 1024
 
 
 class Subject:
@@ -79,27 +77,14 @@ class Subject:
 
 
 def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path) -> dict[str, Any]:
-    """Durations first, then, with every call held up, what is counted."""
+    """What is counted, with every call held up."""
     said = list(repeated(data, TURNS))
     kept.prepare([passage_of(turn) for turn, _, _ in said], TextKind.PASSAGE)
     with engines_app(embedder, model) as app:
         Loader(app, kept, store_without_transactions(app)).load(USER, said, WRITERS)
         subject = Subject(app)
-        durations = _durations(subject, data, embedder)
-        figures = _counts(subject, data)
-    return figures | {"durations": durations, "dollars": priced(_shapes(figures, durations), ListPrices())}
-
-
-def _durations(subject: Subject, data: DataSet, embedder: BenchEmbedder) -> dict[str, Any]:
-    """Medians against these engines, which stand for Lambda's until they are measured there."""
-    times = {name: Times() for name in ("ingest", "project", "search", "context")}
-    subject.project(subject.ingest([subject.draft()]))
-    for question in data.questions[:ROUNDS]:
-        refs = times["ingest"].measure(embedder, lambda: subject.ingest([subject.draft()]))
-        times["project"].measure(embedder, lambda r=refs: subject.project(r))  # type: ignore[misc]
-        for name, ask in (("search", ask_search), ("context", ask_context)):
-            times[name].measure(embedder, lambda a=ask, q=question: a(subject.app, USER, 2 * TURNS, q))  # type: ignore[misc]
-    return {name: one.figures() for name, one in times.items()}
+        subject.project(subject.ingest([subject.draft()]))  # the conversation's first message has more to write
+        return _counts(subject, data)
 
 
 def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
@@ -134,96 +119,3 @@ def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
         counter, lambda: subject.app.projection.reconciliation.run(datetime.now(UTC))
     )
     return figures
-
-
-def _shapes(figures: dict[str, Any], durations: dict[str, Any]) -> dict[str, Shape]:
-    """A turn is ingested by one request and projected in a stream batch of its own, the dearest case."""
-    seconds = {name: one["whole"]["p50_ms"] / 1000 for name, one in durations.items()}
-    ingest, project = figures["ingest, turn"], figures["project, turn"]
-    turn = Shape(
-        write_units=ingest["wcu"] + project["wcu"],
-        read_units=ingest["rcu"] + project["rcu"],
-        lambda_requests=2,
-        lambda_gb_seconds=seconds["ingest"] * INGEST_GB + seconds["project"] * MODEL_GB,
-        http_api_requests=1,
-        bus_events=1,
-    )
-    return {"turn": turn} | {
-        name: Shape(
-            read_units=figures[name]["rcu"],
-            lambda_requests=1,
-            lambda_gb_seconds=seconds[name] * MODEL_GB,
-            http_api_requests=1,
-        )
-        for name in ("search", "context")
-    }
-
-
-CHECKED_ON = "2026-11-22"
-TEMPLATE = Path(__file__).parents[3] / "template.yaml"
-LAMBDA_GB_SECOND = {"x86_64": 0.0000166667, "arm64": 0.0000133334}
-"""By architecture, in the first tier."""
-
-
-def deployed_architecture() -> str:
-    """What the template's functions run on unless a deployment says otherwise."""
-    found = re.search(r"^  Architecture:\n(?:    .*\n)*?    Default: (\w+)$", TEMPLATE.read_text("utf-8"), re.MULTILINE)
-    assert found is not None, "template.yaml names no default Architecture"
-    return found[1]
-
-
-def _lambda_gb_second() -> float:
-    return LAMBDA_GB_SECOND[deployed_architecture()]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListPrices:
-    """US dollars, us-east-1, without free tier; as public pages quote AWS's price list (docs/benchmarks.md, *Cost*).
-
-    Lambda's duration costs what it costs on the architecture that is deployed.
-    """
-
-    write_units_million: float = 0.625
-    read_units_million: float = 0.125
-    lambda_requests_million: float = 0.20
-    lambda_gb_second: float = field(default_factory=_lambda_gb_second)
-    http_api_requests_million: float = 1.00
-    bus_events_million: float = 1.00
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What one unit of work takes of each."""
-
-    write_units: float = 0.0
-    read_units: float = 0.0
-    lambda_requests: float = 0.0
-    lambda_gb_seconds: float = 0.0
-    http_api_requests: float = 0.0
-    bus_events: float = 0.0
-
-    def dollars_per_thousand(self, prices: ListPrices) -> dict[str, float]:
-        """By service, and in all."""
-        parts = {
-            "DynamoDB writes": self.write_units * prices.write_units_million,
-            "DynamoDB reads": self.read_units * prices.read_units_million,
-            "Lambda requests": self.lambda_requests * prices.lambda_requests_million,
-            "Lambda duration": self.lambda_gb_seconds * prices.lambda_gb_second * 1e6,
-            "HTTP API": self.http_api_requests * prices.http_api_requests_million,
-            "EventBridge": self.bus_events * prices.bus_events_million,
-        }
-        thousand = {name: dollars / 1000 for name, dollars in parts.items()}
-        return thousand | {"in all": sum(thousand.values())}
-
-
-def priced(shapes: Mapping[str, Shape], prices: ListPrices) -> dict[str, Any]:
-    """Inputs and dollars per thousand by kind of work."""
-    return {
-        "checked_on": CHECKED_ON,
-        "architecture": deployed_architecture(),
-        "prices": asdict(prices),
-        "work": {
-            name: {"takes": asdict(shape), "dollars_per_thousand": shape.dollars_per_thousand(prices)}
-            for name, shape in shapes.items()
-        },
-    }

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,10 @@ def _engines(command: str, state: Path) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def engines_app(embedder: BenchEmbedder, model: Path) -> Iterator[App]:
-    """The app; its calls may take 20 s, since loading is no request of a user.
+def engines_app(embedder: BenchEmbedder, model: Path, more: Mapping[str, str] | None = None) -> Iterator[App]:
+    """The app; its calls may take 20 s, since loading is no request of a user. `more` are other settings.
+
+    With a bucket among them it is made, and emptied at the end.
 
     The table has no stream: DynamoDB Local takes thirty times as long for each write to a table that has one, and
     what is measured here neither reads it nor pays for it.
@@ -65,6 +67,7 @@ def engines_app(embedder: BenchEmbedder, model: Path) -> Iterator[App]:
             "RECOLLECT_INDEX_PREFIX": name,
             "RECOLLECT_MODEL_FOLDER": str(model),
             "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
+            **(more or {}),
         },
         embedder,
     )
@@ -74,7 +77,18 @@ def engines_app(embedder: BenchEmbedder, model: Path) -> Iterator[App]:
         yield app
     finally:
         dynamodb_of(app).delete_table(TableName=name)
-        search_client_of(app).indices.delete(index=f"{name}-*")
+        if app.settings.search_engine == "domain":
+            search_client_of(app).indices.delete(index=f"{name}-*")
+        if app.settings.snapshot_bucket:
+            _remove_bucket(app.settings.snapshot_bucket)
+
+
+def _remove_bucket(name: str) -> None:
+    import boto3
+
+    bucket = boto3.resource("s3").Bucket(name)
+    bucket.object_versions.delete()
+    bucket.delete()
 
 
 def store_without_transactions(app: App) -> Callable[[Scope, Sequence[EventWrite]], object]:

@@ -167,12 +167,8 @@ def _costs(made: Mapping[str, Figures]) -> str:
         ("waves of calls of a context, after encoding: ≤ 2", str(waves), waves <= 2),
         ("WCU of a 1 KB turn, index and projection included: ≤ 16", f"{units:g}", units <= 16),
     ]
-    work = costs["dollars"]["work"]
-    services = next(iter(work.values()))["dollars_per_thousand"]
-    dollars = [[name, *(f"{one['dollars_per_thousand'][name]:.4f}" for one in work.values())] for name in services]
     head = ["work", "DynamoDB calls", "OpenSearch requests", "waves", "WCU", "RCU"]
-    prices = _PRICES.format(**costs["dollars"])
-    return "\n\n".join([_CALLS, goals(found), table(head, calls), table(["US$ per 1,000", *work], dollars), prices])
+    return "\n\n".join([_CALLS, goals(found), table(head, calls), _PRICED])
 
 
 def _contradictions(made: Mapping[str, Figures]) -> str:
@@ -291,12 +287,9 @@ A user with 1,000 turns; the turn has 1,024 bytes. Counted on the real adapters 
 is held up for 80 ms, and the longest chain of calls that do not overlap is the number of waves. Units are what DynamoDB
 Local says, or AWS's rules where they give more. A *telling* turn changes what another said."""
 
-_PRICES = """\
-List prices of us-east-1, on demand, without free tier; Lambda's of {architecture}. Those of DynamoDB and Lambda were
-read on {checked_on} from public pages that quote AWS's list; those of HTTP API and EventBridge are from memory. A turn
-is priced in its dearest form: a request of its own, and a batch of one in the stream. Durations are those against the
-local engines, where `project` waits up to a second for OpenSearch; measure them on Lambda. Not in it: the OpenSearch
-domain, which costs the same whether it is used or not, storage, logs, data transfer."""
+_PRICED = """\
+What a million of each costs, for both search engines, and what an idle stack does, is counted apart, for messages as
+people write them: [operations](operations.md#what-it-costs)."""
 
 _PAIRS = """\
 Pairs of statements of writers whom the judge has not learnt from, read without a store, where missed is neither settled

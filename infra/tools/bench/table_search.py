@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from infra.tools.bench.aws_costs import ListPrices
+from infra.tools.costs.pricing import gb_second, price
 from recollect.adapters.aws import index_packing
 from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
 from recollect.adapters.aws.projections import DynamoDBProjections
@@ -50,7 +50,6 @@ DIMENSION = 384
 VOCABULARY = 20_000
 SEARCHES = 40
 MEMORY_GB = 1.0
-S3_READS_MILLION = 0.40
 GENERATION = "bench.1"
 USER = Scope("bench", "user")
 _PATIENT = ClientPolicy(connect_seconds=5, read_seconds=60)
@@ -145,11 +144,11 @@ def measured(name: str, *, packed: bool, searches: int) -> dict[str, Any]:
     }
 
 
-def priced(figures: dict[str, Any], prices: ListPrices) -> dict[str, Any]:
+def priced(figures: dict[str, Any]) -> dict[str, Any]:
     """Dollars for a million searches: what the index reads, and Lambda's time at 1 GB for as long as it took here."""
-    reads = figures["read_units"] * prices.read_units_million
-    objects = figures["objects"] * S3_READS_MILLION
-    time_ = figures["wall_ms_p50"] / 1000 * MEMORY_GB * prices.lambda_gb_second * 1e6
+    reads = figures["read_units"] * price("read_units_million")
+    objects = figures["objects"] * price("object_reads_million")
+    time_ = figures["wall_ms_p50"] / 1000 * MEMORY_GB * gb_second() * 1e6
     parts = {"reads": reads, "objects": objects, "time": time_}
     return figures | {"dollars_per_million": parts | {"in all": sum(parts.values())}}
 
@@ -168,7 +167,7 @@ def of_size(count: int, *, packed: bool, searches: int) -> dict[str, Any]:
         if packed:
             index_packing.PackDocuments(access, lambda: S3Snapshots(bucket, name)).pack(GENERATION, USER)
         packing = time.perf_counter() - began
-        found = priced(_child(name, packed=packed, searches=searches), ListPrices())
+        found = priced(_child(name, packed=packed, searches=searches))
         return {"records": count, "form": "blocks" if packed else "items", "packing_seconds": packing, **found}
     finally:
         table.delete_table(TableName=name)

@@ -419,7 +419,10 @@ class RelevanceModel(Protocol):
     version: str
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How much each text is needed to answer the question, in order: the greater the more. Raises NotReady."""
+        """How much each text is needed to answer the question, in order: the greater the more.
+
+        Raises NotReady; where it is in another process also Throttled, Unavailable or UpstreamFailed.
+        """
 
 
 class Model(Protocol):

@@ -171,6 +171,11 @@ class Settings:
         "`none`; `auto` is `e5` with that embedder ([retrieval.md](retrieval.md)).",
         _one_of("auto", "e5", "none"),
     )
+    model_function: str = _setting(
+        "",
+        "Lambda function that has the models of `e5` in it, for one that asks there instead: it mostly waits for "
+        "something else, as `converse` does.",
+    )
     openai_base_url: str = _setting("", "An OpenAI-compatible server, up to and with `/v1`.", _url)
     openai_api_key: str = _setting("", "Its key, where it wants one.", header_value)
     openai_api_key_parameter: str = _setting(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -73,10 +73,40 @@ def _embedder(settings: Settings) -> Embedder | None:
             return _openai_embedder(settings)
         case "bedrock":
             return _bedrock_embedder(settings)
+        case _ if settings.model_function:
+            return _embedder_elsewhere(settings)
         case _:
             from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, pooled
 
             return pooled(OnnxEmbedder(model_folder(settings)))
+
+
+def _embedder_elsewhere(settings: Settings) -> Embedder:
+    from recollect.adapters.aws.model_function import FunctionEmbedder
+    from recollect.adapters.embedders.onnx_embedder import (
+        ASKS_FILE,
+        OF_NOW_FILE,
+        centre_of,
+        learned_share,
+        scale_of,
+    )
+
+    centre = centre_of(GENERATION)
+    assert centre is not None, "the shipped model has one"
+    return FunctionEmbedder(
+        function=_model_function(settings),
+        generation=pooled_generation(GENERATION),
+        dimension=len(centre),
+        similarity_scale=scale_of(GENERATION),
+        of_now=learned_share(OF_NOW_FILE, GENERATION),
+        asks=learned_share(ASKS_FILE, GENERATION),
+    )
+
+
+def _model_function(settings: Settings) -> "ModelFunction":
+    from recollect.adapters.aws.model_function import ModelFunction, lambda_client
+
+    return ModelFunction(lambda_client(), settings.model_function)
 
 
 def _openai_embedder(settings: Settings) -> Embedder:
@@ -153,13 +183,18 @@ def _pair_model(folder: Path) -> PairModel:
     return OnnxPairModel(folder)
 
 
-def _relevance_model(folder: Path) -> RelevanceModel:
+def _relevance_model(settings: Settings, folder: Path) -> RelevanceModel:
+    if settings.model_function:
+        from recollect.adapters.aws.model_function import FunctionRelevance
+
+        return FunctionRelevance(_model_function(settings))
     from recollect.adapters.relevance.onnx_relevance import OnnxRelevance
 
     return OnnxRelevance(folder)
 
 
 if TYPE_CHECKING:
+    from recollect.adapters.aws.model_function import ModelFunction
     from recollect.adapters.models.resilient import ResilientModel
 
 
@@ -170,7 +205,8 @@ class ProviderParts:
         self._settings = settings
         self._embedding = Embedding(settings)
         self._judge = BesideEmbedder(settings, settings.judge, _pair_model, "keys alone settle contradictions")
-        self._rerank = BesideEmbedder(settings, settings.rerank, _relevance_model, "the first stage alone ranks")
+        relevance = partial(_relevance_model, settings)
+        self._rerank = BesideEmbedder(settings, settings.rerank, relevance, "the first stage alone ranks")
 
     @property
     def pair_model(self) -> PairModel | None:

@@ -28,6 +28,7 @@ from recollect.context.rendering import ContextParts, Fence, goal_line
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
 from recollect.context.sources import ContextQuestion, ContextSources, Gathered
 from recollect.contradictions.doubts import FindDoubts
+from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
@@ -262,15 +263,20 @@ class BuildContext:
             return _effective(rules, request)
 
         gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
-        hits = self._relevant(scope, self._read_together(gathered.recalled, request), request.question.filters)
+        read = self._read_together(gathered.recalled, request)
+        gathered = replace(gathered, recalled=replace(gathered.recalled, missing=read.missing))
+        hits = self._relevant(scope, read, request.question.filters)
         answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 
     def _read_together(self, recalled: Recalled, request: ContextRequest) -> Recalled:
-        """Ordered by the second stage as well, where it is wanted and there is one."""
+        """Ordered by the second stage as well, where it is wanted and there is one; where it is away, that is said."""
         if not request.rerank:
             return recalled
-        ordered = self._second_stage.ordered(request.question.text, recalled.ranked, recalled.text)
+        try:
+            ordered = self._second_stage.ordered(request.question.text, recalled.ranked, recalled.text)
+        except (Unavailable, UpstreamFailed):
+            return replace(recalled, missing=(*recalled.missing, "rerank"))
         return replace(recalled, ranked=ordered)
 
     def _relevant(self, scope: Scope, recalled: Recalled, filters: SearchFilters) -> RelevantHits:

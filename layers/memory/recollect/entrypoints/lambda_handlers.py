@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 NAMESPACE = "Recollect"
 OLDEST_PENDING = "OldestPendingAge"
 QUARANTINED = "QuarantinedEvents"
+WRITTEN_IDLE = (OLDEST_PENDING, QUARANTINED)
+"""Metrics that are written though nothing happened: alarms wait for them."""
 RESERVE_SECONDS = 15.0
 
 _SUMMARY_METRICS = {
@@ -113,6 +115,21 @@ def project_handler(app: App) -> Handler:
         raise InvalidInput("neither records of the stream nor a task")
 
     return out.around(handler)
+
+
+def context_handler(app: App) -> Handler:
+    """A handler of `POST /v1/context`, and of functions that ask for the models that are in this one."""
+    from recollect.adapters.aws.model_function import ENCODE, READ_TOGETHER, answered
+    from recollect.entrypoints.http.aws import http_handler
+
+    requests = http_handler("context", app=app)
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+        if asks_for(event, ENCODE) or asks_for(event, READ_TOGETHER):
+            return answered(event, app.parts.embedder, app.parts.relevance_model)
+        return requests(event, context)
+
+    return handler
 
 
 def mcp_handler(app: App) -> Handler:
@@ -224,8 +241,16 @@ class _Outputs:
         self._metrics = Metrics(namespace=NAMESPACE)
 
     def around(self, handler: Handler) -> Handler:
-        """The handler, its metrics written after each call."""
-        wrapped: Handler = self._metrics.log_metrics(self.logger.inject_lambda_context(handler))
+        """The handler; after each call its metrics are written, where there are any."""
+        logged: Handler = self.logger.inject_lambda_context(handler)
+
+        def wrapped(event: dict[str, Any], context: LambdaContext) -> Answer:
+            try:
+                return logged(event, context)
+            finally:
+                if self._metrics.provider.metric_set:
+                    self._metrics.flush_metrics()
+
         return wrapped
 
     def finished(self, message: str, counts: Mapping[str, int], names: Mapping[str, str], complete: bool) -> Answer:
@@ -278,12 +303,15 @@ class _Outputs:
         if report.oldest_age_seconds is not None:
             self._metrics.add_metric(OLDEST_PENDING, MetricUnit.Seconds, report.oldest_age_seconds)
         if report.quarantined is not None:
-            self._count({QUARANTINED: report.quarantined})
+            self._metrics.add_metric(QUARANTINED, MetricUnit.Count, report.quarantined)
         self.logger.info("reconciled", extra=report.counts | {"complete": report.complete})
         return report.counts
 
     def _count(self, counts: Mapping[str, int]) -> None:
+        """Nothing where there is nothing to count: a metric costs by the hours in which it is written."""
         for name, count in counts.items():
+            if not count:
+                continue
             self._metrics.add_metric(name, MetricUnit.Count, count)
 
     def _log_failed(self, failed: Mapping[str, str]) -> None:

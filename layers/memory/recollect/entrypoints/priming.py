@@ -29,13 +29,17 @@ def read_nothing(app: App) -> None:
 
 
 def search_nothing(app: App) -> None:
-    """A whole search of a user without records: the table, the engine, and all that stands between."""
+    """A whole search of a user without records: the table, the engine, and all that stands between.
+
+    By words where the model is in another function: that one may have to start too, and would be waited for.
+    """
     from recollect.retrieval.filters import SearchFilters
     from recollect.retrieval.pipeline import RecallRequest
     from recollect.retrieval.ranking import Mode
 
     filters = SearchFilters(now=utc_now())
-    request = RecallRequest(text="nothing", vector=None, mode=Mode.HYBRID, filters=filters, wanted=1)
+    mode = Mode.LEXICAL if app.settings.model_function else Mode.HYBRID
+    request = RecallRequest(text="nothing", vector=None, mode=mode, filters=filters, wanted=1)
     app.begin_rules(NOBODY.tenant).result()
     app.retrieval.memory.search(NOBODY, request)
 

@@ -1,0 +1,1 @@
+"""What a deployment on AWS costs: counted calls times list prices."""

@@ -1,0 +1,247 @@
+"""Counts what each kind of work takes, on the real adapters: DynamoDB Local, S3, and OpenSearch where searches ask one.
+
+Units, and chains of calls that wait for each other, as `infra/tools/bench/aws_calls.py` counts them; the processor's
+seconds without its delays. Both are means over messages, and over questions, that people said and asked (LoCoMo): some
+messages are read against others by the judge, most are not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import statistics
+import time
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from infra.tools.bench import aws_calls
+from infra.tools.bench.aws_calls import OBJECTS, SEARCH_ENGINE, Call, Counter, waves
+from infra.tools.bench.aws_costs import TURNS, USER, Subject
+from infra.tools.bench.data import DataSet
+from infra.tools.bench.engines import dynamodb_of, engines_app, search_client_of, store_without_transactions
+from infra.tools.bench.ours import TENANT, passage_of
+from infra.tools.bench.sizes import WRITERS, Loader, ask_context, ask_search, repeated
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
+from infra.tools.costs.pricing import SHARED_BY
+from recollect.adapters.aws.index_documents import PACKED_AFTER
+from recollect.app import App
+from recollect.context.build import ContextRequest
+from recollect.context.relevance import MEMORY_TOKENS, lines_wanted
+from recollect.context.rendering import fence_for
+from recollect.context.sources import ContextQuestion
+from recollect.context.turn import IDS_OF_A_TURN, TurnRequest
+from recollect.core.time import utc_now
+from recollect.core.vectors import TextKind
+from recollect.entrypoints.tools.registry import TurnTools
+from recollect.ports import Publisher
+from recollect.retrieval.filters import SearchFilters
+from recollect.timeline.bus import BusEvent
+from recollect.timeline.record import EventDraft
+
+ROUNDS = (8, 4)
+"""Rounds that the processor's time is of, and rounds whose calls are counted."""
+ROUNDS_OF = {"project": (40, 4), "packing": (2, 1)}
+"""Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
+LONG_BYTES = 1024
+READ_BACK = lines_wanted(MEMORY_TOKENS)
+TURN_SECONDS = 20.0
+Prepared = Callable[[], Callable[[], object]]
+
+
+class CountedBus:
+    """`Publisher` that counts what it is given."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self.count = 0
+        self._publisher = publisher
+
+    def publish(self, tenant: str, events: Sequence[BusEvent]) -> list[str]:
+        """As the one behind it."""
+        self.count += len(events)
+        return self._publisher.publish(tenant, events)
+
+    def published(self, tenant: str, event_type: str | None, after: str | None) -> list[BusEvent]:
+        """As the one behind it."""
+        return self._publisher.published(tenant, event_type, after)
+
+
+def counts(
+    data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path, search_engine: str
+) -> dict[str, dict[str, Any]]:
+    """By kind of work, for a user with 1,000 messages; with nothing of anybody's to do for the scheduled runs."""
+    said = list(repeated(data, TURNS))
+    kept.prepare([passage_of(turn) for turn, _, _ in said], TextKind.PASSAGE)
+    bucket = f"bench-{secrets.token_hex(4)}"
+    more = {"RECOLLECT_SNAPSHOT_BUCKET": bucket, "RECOLLECT_SEARCH_ENGINE": search_engine}
+    with engines_app(embedder, model, more) as app:
+        bus = app.parts.__dict__["publisher"] = CountedBus(app.parts.publisher)
+        Loader(app, kept, store_without_transactions(app)).load(USER, said, WRITERS)
+        _pack(app)
+        search = search_client_of(app) if search_engine == "domain" else None
+        counter = Counter(dynamodb_of(app), search, app.parts._bucket.client)  # type: ignore[attr-defined]
+        subject = Talking(app, data)
+        subject.project(subject.ingest([subject.said()]))  # the conversation's first message has more to write
+        return {name: _counted(counter, bus, _packed_before(app, work), name) for name, work in _work(subject, data)}
+
+
+class Talking(Subject):
+    """The user whose work is counted, and what people say: turns of the talks that are not loaded, put together."""
+
+    def __init__(self, app: App, data: DataSet) -> None:
+        super().__init__(app)
+        self._said = itertools.cycle(turn.text for turn in data.turns[TURNS:])
+
+    def said(self) -> EventDraft:
+        """A message as somebody said it."""
+        return replace(self.draft(), content=next(self._said))
+
+    def long(self) -> EventDraft:
+        """A message of 1 KB, of several put together."""
+        text = ""
+        while len(text) < LONG_BYTES:
+            text += f"{next(self._said)} "
+        return replace(self.draft(), content=text[:LONG_BYTES])
+
+
+def _packed_before(app: App, prepare: Prepared) -> Prepared:
+    """As each minute `jobs` does, where a message asked for it: else more and more would wait to be packed."""
+
+    def prepared() -> Callable[[], object]:
+        _pack(app)
+        return prepare()
+
+    return prepared
+
+
+def _pack(app: App) -> None:
+    app.search_index.in_use.pack(lambda: 60.0)
+
+
+def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
+    """Each as a preparation, which is not counted, of what is."""
+    app, questions = subject.app, itertools.cycle(data.questions)
+
+    def projected(count: int, draft: Callable[[], EventDraft]) -> Prepared:
+        def prepare() -> Callable[[], object]:
+            refs = subject.ingest([draft() for _ in range(count)])
+            return lambda: subject.project(refs)
+
+        return prepare
+
+    yield "ingest", lambda: lambda: subject.ingest([subject.said()])
+    yield "ingest, 1 KB", lambda: lambda: subject.ingest([subject.long()])
+    app.projection.reconciliation.run(utc_now())
+    yield "project", projected(1, subject.said)
+    yield "project, of 2", projected(2, subject.said)
+    yield f"project, of {SHARED_BY}", projected(SHARED_BY, subject.said)
+    yield "project, 1 KB", projected(1, subject.long)
+    app.projection.reconciliation.run(utc_now())
+    yield "search", lambda: lambda: ask_search(app, USER, 2 * TURNS, next(questions))
+    yield "context", lambda: lambda: ask_context(app, USER, 2 * TURNS, next(questions))
+    texts = [turn.text for turn in data.turns[:READ_BACK]]
+    yield "models", lambda: lambda: _ask_models(app, next(questions).text, texts)
+    yield "turn", lambda: lambda: _take_turn(subject, next(questions).text)
+    yield "packing", lambda: _packing(subject)
+    app.projection.reconciliation.run(utc_now())
+    yield from _idle(app)
+
+
+def _packing(subject: Talking) -> Callable[[], object]:
+    """Of a user's index in the table, with what is said between two packings; nothing where there is a domain."""
+    documents = getattr(subject.app.parts.index, "_documents", None)
+    if documents is not None:
+        subject.project(subject.ingest([subject.said() for _ in range(PACKED_AFTER)]))
+        documents.ask_for_packing(subject.scope)
+    return lambda: _pack(subject.app)
+
+
+def _idle(app: App) -> Iterator[tuple[str, Prepared]]:
+    """What a schedule begins, with nothing due."""
+    yield "idle reconcile", lambda: lambda: app.projection.reconciliation.run(utc_now())
+    yield "idle summarize", lambda: lambda: app.summaries.rounds.run(utc_now, lambda: 60.0)
+    yield "idle jobs", lambda: lambda: _jobs(app)
+    yield "idle retain", lambda: lambda: app.archive.retention_schedule.schedule(utc_now())
+
+
+def _jobs(app: App) -> None:
+    """As the handler, part by part."""
+    app.reindexing.heal(utc_now())
+    app.deletion.tombstones.apply(utc_now(), lambda: 60.0)
+    app.segments.compact_due(utc_now(), lambda: 60.0)
+    _pack(app)
+    app.job_runs.run(utc_now, lambda: 60.0)
+
+
+def _ask_models(app: App, question: str, texts: list[str]) -> None:
+    """What a context asks of the models in the process: for a turn they are in another function."""
+    embedder, relevance = app.parts.embedder, app.parts.relevance_model
+    assert embedder is not None
+    assert relevance is not None
+    embedder.encode([question], TextKind.QUERY, with_tokens=True)
+    relevance.logits(question, texts)
+
+
+def _take_turn(subject: Subject, text: str) -> None:
+    """As `POST /v1/turns`, by the provider without a model."""
+    app, now = subject.app, datetime.now(UTC)
+    question = ContextQuestion(text=f"{text} {time.time_ns()}", filters=SearchFilters(now=now), conversation_id="turns")
+    request = TurnRequest(
+        context=ContextRequest(question=question, fence=fence_for("0123456789abcdef")), seconds=TURN_SECONDS
+    )
+    seed = app.ids.seed(time.time_ns() // 1_000_000, IDS_OF_A_TURN)
+    app.context.turn.take(subject.scope, request, seed, now, app.begin_rules(TENANT), TurnTools(app))
+
+
+def _counted(counter: Counter, bus: CountedBus, prepare: Prepared, name: str) -> dict[str, Any]:
+    rounds, times = ROUNDS_OF.get(name, ROUNDS)
+    with _without_delay():
+        seconds = statistics.fmean(_processor_seconds(prepare()) for _ in range(rounds))
+    each = [_count_one(counter, bus, prepare) for _ in range(times)]
+    means = {what: round(statistics.fmean(one[what] for one in each), 2) for what in each[0]}
+    found = {**means, "processor_seconds": round(seconds, 4)}
+    print(f"{name}: {found}", flush=True)
+    return found
+
+
+def _count_one(counter: Counter, bus: CountedBus, prepare: Prepared) -> dict[str, float]:
+    with _without_delay():
+        work = prepare()
+    bus.count = 0
+    with counter.counting() as calls:
+        work()
+    return {**_of_calls(calls), "bus_events": bus.count}
+
+
+def _of_calls(calls: list[Call]) -> dict[str, float]:
+    found = waves(calls)
+    engine_waves = sum(any(call.startswith(SEARCH_ENGINE) for call in wave) for wave in found)
+    kinds = Tally("get" if call.reads else "put" for call in calls if call.name.startswith(OBJECTS))
+    rows = [call for call in calls if not call.name.startswith((SEARCH_ENGINE, OBJECTS))]
+    return {
+        "write_units": sum(call.units for call in rows if not call.reads),
+        "read_units": sum(call.units for call in rows if call.reads),
+        "object_reads": kinds["get"],
+        "object_writes": kinds["put"],
+        "store_waves": len(found) - engine_waves,
+        "engine_waves": engine_waves,
+    }
+
+
+def _processor_seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+@contextmanager
+def _without_delay() -> Iterator[None]:
+    held, aws_calls.HELD_SECONDS = aws_calls.HELD_SECONDS, 0.0
+    try:
+        yield
+    finally:
+        aws_calls.HELD_SECONDS = held

@@ -1,0 +1,191 @@
+"""The section *What it costs* of docs/operations.md, from the counted calls, the dated prices and the template."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from infra.tools.bench.page import table
+from infra.tools.costs import stack
+from infra.tools.costs.pricing import (
+    COUNTED,
+    Run,
+    dollars,
+    idle_month,
+    per_million,
+    price,
+    price_file,
+    turn_in_one_function,
+    turn_runs,
+    work_of,
+)
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "operations.md"
+HEADING = "## What it costs\n"
+ENGINES = ("table", "domain")
+ASKED = ("message", "message, ten a batch", "message of 1 KB", "search", "context", "turn")
+RIVALS_NAME = {"message, ten a batch": "message", "message of 1 KB": "long message"}
+SMALLER_MB = (1024, 512)
+"""Sizes of `project` that are compared with the deployed one."""
+FORMER_MESSAGE = 34.6
+"""Dollars of a million messages before (aws-review.md of November 2026), without logs, a batch for each."""
+
+
+@cache
+def counted() -> dict[str, Any]:
+    """The counted calls, by search engine; with the day and the machine."""
+    loaded: dict[str, Any] = json.loads(COUNTED.read_text("utf-8"))
+    return loaded
+
+
+def operations_page() -> str:
+    """docs/operations.md: its own words, and this section up to the next heading."""
+    before, heading, rest = PAGE.read_text("utf-8").partition(HEADING)
+    assert heading, f"{PAGE.name} has no heading {HEADING!r}"
+    _, following, after = rest.partition("\n## ")
+    return f"{before}{heading}\n{section()}{following}{after}"
+
+
+def section() -> str:
+    """Prices, what an idle stack pays, and what both rest on."""
+    return "\n\n".join([_INTRODUCTION, _prices(), _basis(), _idle(), _parts(), _compared()]) + "\n"
+
+
+def _prices() -> str:
+    rivals: Mapping[str, Mapping[str, Any]] = price_file()["rivals"]
+    used = {name: per_million(counted()[name]) for name in ENGINES}
+    rows = []
+    for said, alone in (("a month idle", False), ("a month idle, alone in its account", True)):
+        idle = [_money(_idle_of(name, alone=alone)["in all"]) for name in ENGINES]
+        rows.append([said, *idle, *(_money(one["idle_month"]) for one in rivals.values())])
+    for asked in ASKED:
+        ours = (_money(used[name][asked]["in all"]) for name in ENGINES)
+        rows.append([f"a million: {asked}", *ours, *(_money(one[_rivals_name(asked)]) for one in rivals.values())])
+    return table(["dollars", *(f"`{name}`" for name in ENGINES), *rivals], rows)
+
+
+def _rivals_name(asked: str) -> str:
+    return RIVALS_NAME.get(asked, asked)
+
+
+def _money(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
+
+
+def _idle_of(engine: str, *, alone: bool) -> dict[str, float]:
+    return idle_month(counted()[engine], domain=engine == "domain", alone=alone)
+
+
+def _basis() -> str:
+    prices, made = price_file(), counted()["about"]
+    days = sorted({one["read_on"] for one in prices["aws"].values()})
+    rivals = "\n\n".join(
+        f"*{name}*: {one['note']} ({one['source']}, read {one['read_on']})." for name, one in prices["rivals"].items()
+    )
+    facts = {"region": prices["region"], "days": f"{days[0]} to {days[-1]}", "rivals": rivals}
+    return _filled(_BASIS.format(**facts, architecture=stack.default_of("Architecture"), **made, **prices["assumed"]))
+
+
+def _filled(text: str) -> str:
+    """Each paragraph in lines of up to 120 characters."""
+    paragraphs = (" ".join(one.split()) for one in text.split("\n\n"))
+    return "\n\n".join(textwrap.fill(one, 120, break_long_words=False, break_on_hyphens=False) for one in paragraphs)
+
+
+def _idle() -> str:
+    named = [(f"`{name}`", _idle_of(name, alone=False), _idle_of(name, alone=True)) for name in ENGINES]
+    parts = list(named[-1][1])
+    rows = [[part, *(_cents(one.get(part, 0.0)) for _, *both in named for one in both)] for part in parts]
+    head = [
+        "dollars a month, idle",
+        *(f"{name}{more}" for name, *_ in named for more in ("", ", alone in its account")),
+    ]
+    without = _idle_of("table", alone=False)["in all"] - stack.dashboards() * price("dashboard_month")
+    counts = [stack.alarm_metrics(domain=domain) for domain in (False, True)]
+    words = _IDLE.format(of_table=counts[0], of_domain=counts[1], dashboards=stack.dashboards(), without=without)
+    return f"{_filled(words)}\n\n{table(head, rows)}"
+
+
+def _cents(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _parts() -> str:
+    made = []
+    for name in ENGINES:
+        used = per_million(counted()[name])
+        rows = [[service, *(_cents(used[asked][service]) for asked in ASKED)] for service in next(iter(used.values()))]
+        made.append(table([f"`{name}`, dollars a million", *ASKED], rows))
+    return "\n\n".join(made)
+
+
+def _compared() -> str:
+    used, work = per_million(counted()["domain"]), work_of(counted()["domain"])
+    projected = Run(work=work["project"], function="project")
+    smaller = [_of_project(projected, None) - _of_project(projected, mb) for mb in SMALLER_MB]
+    alone, shared = _without_logs(used["message"]), _without_logs(used["message, ten a batch"])
+    words = _COMPARED.format(
+        former=FORMER_MESSAGE,
+        alone=alone,
+        alone_share=_share(alone),
+        shared=shared,
+        shared_share=_share(shared),
+        project_mb=f"{stack.memory_mb('project'):,}",
+        sizes=" and ".join(f"{mb:,}" for mb in SMALLER_MB),
+        at_sizes=" and ".join(f"{alone - less:.1f} ({_share(alone - less)} %)" for less in smaller),
+    )
+    waits = 1e6 * dollars(turn_runs(work)[0])["Lambda duration"]
+    turn, in_one = used["turn"]["in all"], turn_in_one_function(counted()["domain"])
+    memory = stack.memory_mb("converse")
+    return _filled(f"{words}\n\n{_TURN.format(memory=memory, waits=waits, turn=turn, in_one=in_one)}")
+
+
+def _of_project(run: Run, memory_mb: int | None) -> float:
+    return 1e6 * dollars(run, memory_mb)["Lambda duration"]
+
+
+def _without_logs(parts: Mapping[str, float]) -> float:
+    return parts["in all"] - parts["logs"]
+
+
+def _share(message: float) -> str:
+    return f"{100 * message / FORMER_MESSAGE:.0f}"
+
+
+_INTRODUCTION = """\
+Computed by `python -m infra.tools.costs` from counted calls (`infra/tools/costs/counted.json`), dated prices with
+their sources (`prices.json` beside it) and template.yaml; `make docs` writes it anew after a change of any of them."""
+
+_BASIS = """\
+AWS's list prices of {region}, read on {days}, without free tier; Lambda's of {architecture}. Calls, units and the
+processor's time were counted on {counted_on} ({machine}, which other work had under a load of {load}, so that its
+seconds are rather too many) for a user of 1,000 messages, means over what people said and asked (LoCoMo). A message
+has {said_bytes} bytes on average and is projected alone in its batch, the dearest form, unless the row says
+otherwise. Assumed: {store_call_ms} ms for calls of table and bucket that go out together, {engine_request_ms} ms
+for OpenSearch's, {log_bytes_a_run} bytes of log a run, {model_seconds:g} s for the language model of a turn, whose
+own price is not in it. Not in it either: storage, backups, transfer, cold starts, a domain that is larger than the
+template's.
+
+{rivals}"""
+
+_IDLE = """\
+An idle stack pays for its alarms (an alarm of several metrics is billed for each: {of_table} with `table`,
+{of_domain} with `domain`), its {dashboards} dashboards, the metrics that alarms wait for, and its schedules.
+CloudWatch gives each account 10 alarm metrics, 10 metrics and 3 dashboards a month: a stack that is alone there
+pays the smaller figure. In an account that has three dashboards already `Dashboards=false` makes `table`
+{without:.2f}; what is lost is the pictures, alarms ring all the same."""
+
+_COMPARED = """\
+A million messages were {former} dollars when `project` waited for OpenSearch's refresh, without logs and each in a
+batch of its own. In that sense they are {alone:.1f} ({alone_share} %) with `domain`, and {shared:.1f}
+({shared_share} %) where ten share a batch, as the window of 5 s makes them from two messages a second on. What
+waits costs less in a smaller function: with {sizes} MB instead of {project_mb} for `project` it would be
+{at_sizes}."""
+
+_TURN = """\
+A turn waits for its model in a function of {memory} MB, which takes {waits:.1f} dollars of a million's {turn:.0f};
+were the models of recall in the function that waits, a million would be {in_one:.0f}."""
