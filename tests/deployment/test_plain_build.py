@@ -38,6 +38,7 @@ def test_a_layer_with_a_part_of_the_model_is_built_where_nothing_was_made_before
     outside = {name: value for name, value in os.environ.items() if not name.startswith(MADE_HERE)}
     path = f"{Path(python()).parent}:/usr/local/bin:/usr/bin:/bin"
     environment = {**outside, "PATH": path, "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1"}
+    environment["MODEL_CACHE"] = str(clone / "no models yet")
     command = [str(SAM_PYTHON.with_name("sam")), "build", "JudgeLayer"]
     done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

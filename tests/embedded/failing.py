@@ -6,8 +6,14 @@ from functools import partial
 from typing import Any
 
 from embedded.setting import Memory, with_parts
+from recollect.timeline.failed_projections import FAILED
 
-PORTS = ("timeline", "projections", "index", "embedder", "publisher", "items")
+PORTS = ("timeline", "projections", "index", "embedder", "publisher", "items", "snapshots", "pair_model")
+STEPS = (
+    "rules", "bound", "memories", "contradictions", "segments", "users", "spaces", "summaries", "expiry", "archive",
+    "outbox", "copies",
+)  # fmt: skip
+"""Of `ProjectionSteps`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,15 @@ class Faults:
 
 
 def _named(place: str, given: Any) -> object:
-    """What a call is about: of writes of items their keys, since what an item says may be about others too."""
-    return [write.key for write in given[0][1]] if place == "items.write" else given
+    """What a call is about: of writes of items whose and their keys, since what an item says may be about others.
+
+    Of reads of items all but the notes of failures, by which others know what to leave out.
+    """
+    if place == "items.write":
+        return given[0][0], [write.key for write in given[0][1]]
+    if place == "items.get":
+        return given[0][0], [key for key in given[0][1] if key.path != FAILED]
+    return given
 
 
 class _Part:
@@ -67,27 +80,27 @@ class _Part:
 
 
 class _Step:
-    """One of the parts of `ProjectionSteps`; what else it has is its own."""
+    """A part of `ProjectionSteps`: `steps.memories` is what it is for, `steps.memories.read` what else it does."""
 
     def __init__(self, place: str, step: Any, faults: Faults) -> None:
         self._place, self._step, self._faults = place, step, faults
 
     def __getattr__(self, name: str) -> Any:
-        return partial(self, method=name) if name in ("follow", "assign") else getattr(self._step, name)
+        place = self._place if name in ("follow", "assign") else f"{self._place}.{name}"
+        return partial(self._made, place, getattr(self._step, name))
 
-    def __call__(self, *given: Any, method: str = "__call__", **named: Any) -> Any:
-        step = getattr(self._step, method)
-        return self._faults.made(self._place, lambda: step(*given, **named), (given, named))
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self._made(self._place, self._step, *given, **named)
+
+    def _made(self, place: str, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        return self._faults.made(place, lambda: call(*given, **named), (given, named))
 
 
 def with_faults(memory: Memory, faults: Faults) -> Memory:
     """The same memory where these strike."""
     struck = with_parts(memory, **{name: _Part(name, getattr(memory.app.parts, name), faults) for name in PORTS})
     own = struck.app.projection.steps
-    steps: Mapping[str, Any] = {
-        name: _Step(f"steps.{name}", getattr(own, name), faults)
-        for name in ("memories", "contradictions", "segments", "summaries", "expiry")
-    }
+    steps: Mapping[str, Any] = {name: _Step(f"steps.{name}", getattr(own, name), faults) for name in STEPS}
     struck.app.projection.__dict__["steps"] = replace(own, **steps)
     return struck
 

@@ -10,17 +10,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embedded.failing import Fault, Faults, with_faults
 from embedded.setting import Instead, Memory, open_memory, with_parts
 from entrypoints.test_scheduled_handlers import call, start
 from recollect.core.errors import InvalidInput, StoredDataError, UpstreamFailed, VersionMismatch
+from recollect.core.event import EventRef
 from recollect.core.items import Due, ItemKey, ItemWrite, of_tenant
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.deletion.storage import QUEUE as TOMBSTONE_QUEUE
+from recollect.deletion.storage import tombstone_outbox_key
+from recollect.deletion.tombstone_log import DeletedRecord, events_tombstone
 from recollect.entrypoints.lambda_handlers import jobs_handler, project_handler, retain_handler
 from recollect.jobs.job import QUEUE as JOBS_QUEUE
 from recollect.jobs.job import JobStatus, job_key
+from recollect.memories.audit import Actor, ActorKind
+from recollect.memories.save import MemoryChange
+from recollect.memories.storage import TO_PROJECT
 from recollect.timeline.bus import QUEUE as OUTBOX_QUEUE
 from recollect.timeline.bus import episodic_warning, outbox_write
+from recollect.timeline.failed_projections import FAILED
 from recollect.timeline.record import EventDraft
 
 ERRORS = (
@@ -106,6 +115,75 @@ def test_whatever_one_tenant_s_outbox_raises_all_others_are_published(faults: di
         assert (run.published, run.failed, run.complete) == (len(NAMES) - len(faults), len(faults), True)
         assert memory.app.outbox.drain(utc_now()).published == len(faults), "it stays due"
         memory.app.parts.close()
+
+
+@settings(max_examples=15, deadline=None)
+@given(faults=FAULTS)
+def test_whatever_one_user_s_changed_memory_raises_all_others_are_projected(faults: dict[str, type[Exception]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        memory = opened(folder)
+        for name in NAMES:
+            draft = EventDraft(content="I like nuts.", importance=0.9, timestamp=memory.now)
+            memory.add(draft, scope=Scope("acme", name))
+        memory.project()
+        for name, event_id in zip(NAMES, memory.ids, strict=True):
+            change = MemoryChange({"content": "I like milk."}, Actor(ActorKind.USER, name), lambda _version: True)
+            memory.app.memories.store.patch(Scope("acme", name), event_id, change, memory.now)
+        for marker in memory.app.parts.projections.pending(100, None).markers:  # as if the process had ended before
+            memory.app.parts.projections.settle(marker.scope, [marker.ref])
+        broken = raising_for(memory, "items", "get", faults)
+        assert broken.app.projection.reconciliation.run(memory.now).projected == len(NAMES) - len(faults)
+        assert not_shown(memory) == faults.keys()
+        memory.app.projection.reconciliation.run(memory.now)
+        assert not_shown(memory) == set(), "it stays due"
+        memory.app.parts.close()
+
+
+def not_shown(memory: Memory) -> set[str]:
+    """Whose changed memories the index does not have."""
+    return {due.owner.user_id for due in memory.app.parts.items.due(TO_PROJECT, memory.now, 100, None).items}
+
+
+@settings(max_examples=15, deadline=None)
+@given(faults=FAULTS)
+def test_whatever_one_user_s_unlogged_deletion_raises_all_others_are_logged(faults: dict[str, type[Exception]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        memory = opened(folder)
+        for name in NAMES:
+            left = events_tombstone([DeletedRecord(EventRef(f"event of {name}", memory.now))])
+            write = ItemWrite(tombstone_outbox_key(name), left, due=Due(TOMBSTONE_QUEUE, memory.now))
+            memory.app.parts.items.write(Scope("acme", name), [write], memory.now)
+        broken = raising_for(memory, "items", "get", faults)
+        broken.app.projection.reconciliation.run(utc_now())
+        assert logged(memory) == set(NAMES) - faults.keys()
+        memory.app.projection.reconciliation.run(utc_now())
+        assert logged(memory) == set(NAMES), "it stays due"
+        memory.app.parts.close()
+
+
+def logged(memory: Memory) -> set[str]:
+    """Whose deletions the log outside of the table has."""
+    log = memory.app.deletion.tombstone_log
+    found = [log.read(number) for number in range(1, log.applied().last + 1)]
+    return {one["user_id"] for one in found if one is not None}
+
+
+def test_a_note_that_cannot_be_read_keeps_no_other_event_from_its_next_try(tmp_path: Path) -> None:
+    memory = opened(tmp_path)
+    memory.add("a sparrow", "another")
+    broken = with_faults(memory, Faults({one: Fault("steps.summaries", ValueError) for one in memory.ids}))
+    assert broken.app.projection.reconciliation.run(memory.now).noted == set(memory.ids)
+    real = type(memory.app.parts.items).get
+
+    def get(_found: Any, owner: Scope, keys: Any) -> Any:
+        if any(key.path == FAILED and key.key == memory.ids[0] for key in keys):
+            raise StoredDataError("a packed record cannot be read")
+        return real(memory.app.parts.items, owner, keys)
+
+    unread = with_parts(memory, items=Instead(memory.app.parts.items, get=get))
+    assert unread.app.projection.reconciliation.run(memory.now + timedelta(hours=1)).projected == 1
+    assert memory.app.projection.reconciliation.run(memory.now + timedelta(hours=1)).projected == 1
+    memory.app.parts.close()
 
 
 def test_an_entry_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None:
@@ -216,6 +294,29 @@ def test_the_function_jobs_makes_a_lost_index_and_fills_it_again(
     assert memory.app.search_index.health.lagging() == {}
     assert call(handler, {"task": "jobs"})["done"] == 0
     memory.app.parts.close()
+
+
+@settings(max_examples=10, deadline=None)
+@given(faults=FAULTS)
+def test_whatever_one_tenant_s_reindex_raises_all_others_lost_indexes_are_filled(
+    faults: dict[str, type[Exception]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        memory = opened(folder)
+        index = Lost(memory.app.parts.index)
+        memory = with_parts(memory, index=cast(Any, index))
+        for name in NAMES:
+            memory.add(EventDraft(content="the cat sleeps", timestamp=memory.now), scope=Scope(name, "anna"))
+        memory.project()
+        index.there = False
+        broken = raising_for(memory, "items", "page", faults)
+        with pytest.raises(tuple(faults.values())):
+            broken.app.reindexing.heal(utc_now())
+        begun = {name for name in NAMES if memory.app.jobs.newest(name, 10)}
+        assert begun == set(NAMES) - faults.keys()
+        assert memory.app.reindexing.heal(utc_now()) is False, "by whoever comes next"
+        assert all(memory.app.jobs.newest(name, 10) for name in NAMES)
+        memory.app.parts.close()
 
 
 def test_another_embedder_s_index_is_made_and_not_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

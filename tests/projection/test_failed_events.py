@@ -2,25 +2,22 @@
 
 import logging
 import sqlite3
-import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from embedded.failing import Fault, Faults, ids_of, with_faults
-from embedded.setting import ANNA, Memory, open_memory, with_parts
+from embedded.setting import ANNA, Instead, Memory, with_parts
 from embedded.standing import Before
 from recollect.adapters.local.database import FILE_NAME
 from recollect.contradictions import candidates as looked_at
 from recollect.core.errors import Conflict, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
 from recollect.core.event import Event
+from recollect.core.items import ItemKey
 from recollect.core.scope import Scope
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
@@ -31,7 +28,7 @@ from recollect.projection.project import MOST_OUTAGES, PARTS
 from recollect.projection.quarantine import Noted
 from recollect.retrieval.nomination import IndexDocument
 from recollect.timeline.bus import EPISODIC_SAVED
-from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection
+from recollect.timeline.failed_projections import FAILED, RETRY_POLICY, FailedProjection
 from recollect.timeline.record import EventDraft
 
 BEN, EVE = Scope("acme", "ben"), Scope("other", "eve")
@@ -209,8 +206,14 @@ def test_a_change_record_that_comes_meanwhile_counts_as_no_try(memory: Memory) -
 
 def test_where_nothing_can_be_noted_the_marker_stays(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     memory.add("a sparrow", "poison")
-    faults = Faults({"poison": Fault("embedder.encode", ValueError), "failed_projections": Fault("items.get", Defect)})
-    report = with_faults(memory, faults).app.projection.reconciliation.run(memory.now)
+
+    def get(found: Any, owner: Scope, keys: Sequence[ItemKey]) -> Any:
+        if any(key.path == FAILED for key in keys):
+            raise Defect
+        return found(owner, keys)
+
+    without_notes = with_parts(memory, items=Instead(memory.app.parts.items, get=get))
+    report = poisoned(without_notes).app.projection.reconciliation.run(memory.now)
     assert (report.projected, report.noted) == (1, set())
     assert ids_of(memory, USERS) == {memory.ids[1]}
     assert "Defect" in str([record.__dict__ for record in caplog.records])
@@ -444,67 +447,6 @@ def test_a_defect_in_what_goes_before_stops_no_projection(memory: Memory, caplog
     assert reconcile.run(memory.now).projected == 1
     assert "KeyError" in str([record.__dict__ for record in caplog.records])
     assert "secret" not in str([record.__dict__ for record in caplog.records])
-
-
-ERRORS = (
-    ValueError, KeyError, RecursionError, RuntimeError, TypeError, AssertionError, ZeroDivisionError, UnicodeError,
-    Defect, StoredDataError, Unavailable, Throttled, UpstreamFailed, VersionMismatch,
-)  # fmt: skip
-BY_TEXT = ("embedder.encode", "publisher.publish")
-BY_ID = (
-    "index.put", "timeline.read", "projections.vectors", "projections.save", "projections.fill_slot",
-    "projections.settle", "items.write", "steps.memories", "steps.contradictions", "steps.segments",
-    "steps.summaries", "steps.expiry",
-)  # fmt: skip
-OUTAGES = (Unavailable, Throttled, UpstreamFailed, VersionMismatch)
-
-
-def _possible(fault: Fault) -> bool:
-    """Others read an event too, to see what it contradicts: where it cannot be had for now, they wait for it."""
-    return fault.place != "timeline.read" or fault.error not in OUTAGES
-
-
-FAULTS = st.builds(
-    Fault, place=st.sampled_from(BY_TEXT + BY_ID), error=st.sampled_from(ERRORS), after=st.booleans()
-).filter(_possible)
-EVENTS = 9
-NUMBERS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india")
-
-
-@pytest.mark.spec("P-25")
-@settings(max_examples=60)
-@given(chosen=st.dictionaries(st.integers(0, EVENTS - 1), FAULTS, min_size=1, max_size=5))
-def test_whatever_is_raised_for_whichever_event_all_others_are_projected(chosen: dict[int, Fault]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        memory = open_memory(Path(folder))
-        try:
-            _others_are_projected(memory, chosen)
-        finally:
-            memory.app.parts.close()
-
-
-def _others_are_projected(memory: Memory, chosen: dict[int, Fault]) -> None:
-    whose = [USERS[number % 3] for number in range(EVENTS)]
-    for number, scope in enumerate(whose):
-        memory.now += SECOND
-        key = f"bird {NUMBERS[number]}" if number % 2 else None
-        memory.add(EventDraft(content=f"a sparrow, {NUMBERS[number]}", timestamp=memory.now, key=key), scope=scope)
-    words = {(NUMBERS[n] if fault.place in BY_TEXT else memory.ids[n]): fault for n, fault in chosen.items()}
-    broken = with_faults(memory, Faults(words))
-    others = [number for number in range(EVENTS) if number not in chosen]
-    for number in range(60):
-        memory.now += timedelta(milliseconds=37) if number % 4 else 31 * SECOND
-        broken.app.projection.reconciliation.run(memory.now)
-        if not {memory.ids[number] for number in others} & ids_of(memory, USERS):
-            break
-    assert [number for number in others if not projected(memory, whose[number], memory.ids[number])] == []
-    left = ids_of(memory, USERS) | notes(memory).keys() | notes(memory, "other").keys()
-    lost = [n for n in chosen if memory.ids[n] not in left and not projected(memory, whose[n], memory.ids[n])]
-    assert lost == []
-    for tenant in ("acme", "other"):
-        assert run_job(memory, tenant, replay=True).status is JobStatus.DONE
-    assert [number for number in range(EVENTS) if not projected(memory, whose[number], memory.ids[number])] == []
-    assert (ids_of(memory, USERS), notes(memory), notes(memory, "other")) == (set(), {}, {})
 
 
 def _counted(memory: Memory, part: str, method: str) -> list[object]:

@@ -1,7 +1,7 @@
 """Rebuilding and rotating the search index."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from recollect.projection.project import ProjectEvents
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
 from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
-from recollect.search_index.state import LOST, Engines
+from recollect.search_index.state import Engines
 from recollect.summaries.run import LostWords
 
 
@@ -30,6 +30,7 @@ class ReindexingUseCases(UseCases):
     _archive: ArchiveUseCases
     _projection: ProjectionUseCases
     _jobs: Jobs
+    _refilled: bool = field(default=False, init=False)
 
     @cached_property
     def generations(self) -> BeginReindex:
@@ -38,13 +39,17 @@ class ReindexingUseCases(UseCases):
         return BeginReindex(self._search_index.health, self._jobs, deployment.ids, deployment.require_embedder)
 
     def heal(self, now: datetime) -> bool:
-        """Makes the index where there is none, and begins to fill it for the tenants who lost one; False: all is there.
+        """Makes the index where there is none, and begins to fill it for the tenants who lost one; False: it was there.
 
-        Idempotent; costs one request where nothing is missing. Raises as `SearchIndex.create`.
+        Idempotent. Costs one request where nothing is missing; once in a process, and until every job could be started,
+        a look at each tenant's state: whoever made the index may have ended before it began those. Raises as
+        `SearchIndex.create`, and as `BeginReindex.refill`.
         """
         made = self._parts.index.create()
-        if made:
-            self.generations.begin(now, LOST)
+        if made or not self._refilled:
+            self._refilled = False
+            self.generations.refill(now)
+            self._refilled = True
         return made
 
     @cached_property

@@ -11,6 +11,7 @@ table is older than the log and not ready until `ApplyTombstones` has applied th
 """
 
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +20,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.core.errors import Conflict, NotFound, NotReady, VersionMismatch
+from recollect.core.errors import Conflict, NotFound, NotReady, Unavailable, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.items import (
     ABSENT,
     ALL_PAGES,
+    DueItem,
     ItemKey,
     ItemPath,
     ItemWrite,
@@ -59,6 +61,7 @@ _TRIES = 50
 _PAGE = 100
 _RESERVE_SECONDS = 3.0
 _MOMENT_SECONDS = 0.3
+_LOG = logging.getLogger(__name__)
 
 Forget = Callable[[Scope, EventRef, datetime], None]
 Erase = Callable[[Scope, str, datetime], None]
@@ -137,13 +140,24 @@ class TombstoneLog:
         write_all(self._items.write, owner, [ItemWrite(tombstone_outbox_key(name), None) for name in names], now)
 
     def flush_outbox(self, now: datetime) -> None:
-        """Logs what a process left in the outbox; idempotent. Raises as `Items.due` and the store."""
+        """Logs what a process left in the outbox; idempotent. One that fails stays there, and stops no other.
+
+        Raises as `Items.due`, and Unavailable.
+        """
         for page in pages(lambda after: self._items.due(QUEUE, now, _PAGE, after), ALL_PAGES):
             for due in page.items:
-                item = self._items.get(due.owner, [due.key]).get(due.key)
-                if item is not None:
-                    self._append({**_whose(due.owner), **item.value}, now)
-                    self._items.write(due.owner, [ItemWrite(due.key, None, item.version)], now)
+                try:
+                    self._flush(due, now)
+                except Unavailable:
+                    raise
+                except Exception as error:  # noqa: BLE001 - one deletion's failure must not hold up the others
+                    _LOG.error("a deletion was not kept outside of the table", extra={"error": type(error).__name__})
+
+    def _flush(self, due: DueItem, now: datetime) -> None:
+        item = self._items.get(due.owner, [due.key]).get(due.key)
+        if item is not None:
+            self._append({**_whose(due.owner), **item.value}, now)
+            self._items.write(due.owner, [ItemWrite(due.key, None, item.version)], now)
 
     def behind(self) -> bool:
         """Whether the log has a tombstone that the table has not applied."""

@@ -13,7 +13,7 @@ from itertools import groupby
 from recollect.core.errors import StoredDataError, VersionMismatch
 from recollect.core.event import EventRef
 from recollect.core.ids import accepted_ms
-from recollect.core.items import DueItem, ItemWrite, pages
+from recollect.core.items import DueItem, ItemKey, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.ports import Items, PartState, Projections
 from recollect.projection.attempt import Failure
@@ -226,13 +226,19 @@ class FailedEvents:
         own = [one for one in due if tenant in (None, one.owner.tenant)]
         found: list[Noted] = []
         for owner, ones in groupby(own, key=lambda one: one.owner):
-            for item in self._items.get(owner, [one.key for one in ones]).values():
-                try:
-                    found.append(Noted(owner, failed_in(item)))
-                except StoredDataError as error:
-                    fields = {"event_id": item.key.key, "error": type(error).__name__}
-                    _LOG.warning("a note of a failed projection cannot be read", extra=fields)
+            found += self._notes(owner, [one.key for one in ones])
         return found
+
+    def _notes(self, owner: Scope, keys: Sequence[ItemKey]) -> list[Noted]:
+        """Together; where one cannot be read each by itself."""
+        try:
+            return [Noted(owner, failed_in(item)) for item in self._items.get(owner, keys).values()]
+        except StoredDataError as error:
+            if len(keys) > 1:
+                return [note for key in keys for note in self._notes(owner, [key])]
+            fields = {"event_id": keys[0].key, "error": type(error).__name__}
+            _LOG.warning("a note of a failed projection cannot be read", extra=fields)
+            return []
 
 
 def _at_least(count: int) -> str:

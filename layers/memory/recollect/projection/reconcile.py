@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from recollect.core.errors import RecollectError, StoredDataError
+from recollect.core.errors import RecollectError, StoredDataError, Unavailable
 from recollect.core.event import EventRef
 from recollect.core.ids import accepted_ms, id_milliseconds
 from recollect.core.items import Document, DueItem, pages
@@ -42,10 +42,27 @@ class MarkStaleMemories:
         self._failed = failed
 
     def mark(self, now: datetime) -> None:
-        """Marks due memories of every tenant. Raises as `Items.due` and `Projections.mark`."""
+        """Marks due memories of every tenant; one that fails stays due, and stops no other.
+
+        Raises as `Items.due`, and Unavailable.
+        """
         for page in pages(lambda after: self._items.due(TO_PROJECT, now, _PAGE, after)):
             for owner, due in groupby(sorted(page.items, key=_whose), key=lambda one: one.owner):
-                self._mark(owner, list(due))
+                self._attempt(owner, list(due))
+
+    def _attempt(self, owner: Scope, due: Sequence[DueItem]) -> None:
+        """A user's memories together; where that fails each by itself."""
+        try:
+            self._mark(owner, due)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one memory's failure must not stop the others
+            if len(due) > 1:
+                for one in due:
+                    self._attempt(owner, [one])
+                return
+            fields = {"error": type(error).__name__, "at": raised_at(error)}
+            _LOG.warning("a memory could not be marked to be projected", extra=fields)
 
     def _mark(self, owner: Scope, due: Sequence[DueItem]) -> None:
         found = self._items.get(owner, [one.key for one in due])

@@ -108,15 +108,18 @@ class CheckIndex:
         detail = f"{part.detail}; tenants whose index is to be made anew by the job reindex: {listed}"
         return PartState(part.ready and not reasons.keys() & NOT_WARM, detail, len(lagging))
 
-    def lagging(self, most_tenants: int = MOST_TENANTS) -> dict[str, str]:
-        """The tenants whose index must be rebuilt, of the first `most_tenants`, and the reason of `state`."""
+    def lagging(self, most_tenants: int = MOST_TENANTS, counted: int = _TENANTS_COUNTED) -> dict[str, str]:
+        """The tenants whose index must be rebuilt, of the first `most_tenants`, and the reason of `state`.
+
+        Of the first `counted` an index that is empty though there are records counts as lost too.
+        """
         identity, generation = self._index.identity(), self._index.generation
         engines = Engines(self._index, self._former)
         found = {}
         for place, (tenant, state) in enumerate(islice(self._states.all(), most_tenants)):
             moves = engines.left(state) is not None and state.generation == generation
             reason = OTHER_ENGINE if moves else state.lags(generation, identity)
-            if reason is None and place < _TENANTS_COUNTED and self._is_empty(tenant):
+            if reason is None and place < counted and self._is_empty(tenant):
                 reason = LOST
             if reason is not None:
                 found[tenant] = reason

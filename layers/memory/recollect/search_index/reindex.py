@@ -12,7 +12,7 @@ the job `snapshot`. Records deleted while their page is written are found by rea
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -32,7 +32,7 @@ from recollect.search_index.health import CheckIndex, CheckRebuilt, Sample
 from recollect.search_index.page import SnapshotVector, words_hash
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
-from recollect.search_index.state import NO_GENERATION, Engines, IndexState, IndexStates
+from recollect.search_index.state import LOST, NO_GENERATION, Engines, IndexState, IndexStates
 from recollect.timeline.listing import KnownUsers
 
 KIND = "reindex"
@@ -288,9 +288,9 @@ class RotateIndex:
 class BeginReindex:
     """Starts `reindex` where an index is another embedder's, lost or incomplete (A-34).
 
-    In the cloud of lost ones alone, which are made anew from stored vectors: an operator decides about another
-    embedder, since to encode everything may take hours and cost money; readiness shows that it is needed. Checks every
-    `pause_seconds`, and starts at most one job of a tenant in `again_seconds`.
+    In the cloud of lost ones alone (`refill`), which are made anew from stored vectors: an operator decides about
+    another embedder, since to encode everything may take hours and cost money; readiness shows that it is needed.
+    `begin` checks every `pause_seconds`. At most one job of a tenant is started in `again_seconds`.
     """
 
     _check: CheckIndex
@@ -302,21 +302,36 @@ class BeginReindex:
     _checked_at: float | None = field(default=None, init=False)
     _begun: dict[str, float] = field(default_factory=dict, init=False)
 
-    def begin(self, now: datetime, only: str | None = None) -> list[str]:
-        """The tenants whose rebuild was started; none while the embedder is missing. Raises what the parts raise.
+    def begin(self, now: datetime) -> list[str]:
+        """The tenants whose rebuild was started; none while the embedder is missing.
 
-        `only`: those that lag for this reason (`state`).
+        Raises what the parts raise; where one tenant's job cannot be started, once all others are.
         """
         if self._checked_at is not None and time.monotonic() - self._checked_at < self._pause_seconds:
             return []
         self._checked_at = time.monotonic()
-        found = self._check.lagging(_MOST_TENANTS).items()
-        lagging = [tenant for tenant, reason in found if only in (None, reason) and self._is_due(tenant)]
-        if not lagging or not self._is_ready():
-            return []
+        return self._begin_all(self._check.lagging(_MOST_TENANTS), now)
+
+    def refill(self, now: datetime) -> list[str]:
+        """The same for the tenants whose index is not the one that they wrote to, however lately it was checked.
+
+        Counts no documents.
+        """
+        found = self._check.lagging(_MOST_TENANTS, counted=0)
+        return self._begin_all([tenant for tenant, reason in found.items() if reason == LOST], now)
+
+    def _begin_all(self, lagging: Iterable[str], now: datetime) -> list[str]:
+        begun, failures = [], []
         for tenant in lagging:
-            self._begin(tenant, now)
-        return lagging
+            try:
+                if self._is_due(tenant) and self._is_ready():
+                    self._begin(tenant, now)
+                    begun.append(tenant)
+            except Exception as error:  # noqa: BLE001 - one tenant's failure must not stop the others
+                failures.append(error)
+        if failures:
+            raise failures[0]
+        return begun
 
     def _is_ready(self) -> bool:
         try:
@@ -333,6 +348,6 @@ class BeginReindex:
         return all(job.finished for job in jobs)
 
     def _begin(self, tenant: str, now: datetime) -> None:
-        self._begun[tenant] = time.monotonic()
         order = JobOrder(kind=KIND, parameters={"from": "vectors"}, now=now, real_now=now)
         self._jobs.start(tenant, order, self._ids.seed(int(now.timestamp() * 1000)))
+        self._begun[tenant] = time.monotonic()
