@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 import httpx
 
 from recollect.bootstrap import open_app
-from recollect.core.errors import InvalidInput, require_package
+from recollect.core.errors import InvalidInput
 from recollect.core.ids import id_fault
 from recollect.entrypoints.cli.console import ensure_model
 from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher
@@ -53,7 +53,6 @@ class InProcess(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def __init__(self, settings: Settings, tenant: str) -> None:
         """Opens it; builds the embedding model where it is missing. Raises RecollectError where it cannot be opened."""
-        require_package("numpy", "a memory in this process")
         fault = id_fault(tenant)
         if fault is not None:
             raise InvalidInput(f"tenant: {fault}")
