@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Some tests wait for processes and engines: three workers fill two cores.
 WORKERS ?= 3
 
-.PHONY: help install demo test check docs engines engines-stop build local-invoke local-api bench load crashes clean
+.PHONY: help install demo test check docs engines engines-stop build dist local-invoke local-api bench load crashes clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -17,7 +17,7 @@ $(VENV)/.local: pyproject.toml constraints.txt
 	@touch $@
 
 $(STAMP): $(VENV)/.local
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[aws,local,dev]'
 	@touch $@
 
 install: $(STAMP) ## what the other commands need, in .venv
@@ -49,6 +49,9 @@ engines-stop: ## ends them
 build: $(STAMP) ## builds functions and layers with SAM
 	infra/sam.sh build
 
+dist: $(STAMP) ## wheel and sdist in dist/, the same bytes from the same sources, checked by twine
+	$(BIN)/python -m infra.tools.dist
+
 local-invoke: $(STAMP) ## runs a built function on the local engines: make local-invoke EVENT=ingest.http-events
 	@$(BIN)/python -m infra.local invoke $(EVENT)
 
@@ -65,4 +68,4 @@ crashes: $(STAMP) ## a crash at every point of every use case; the tests take on
 	RECOLLECT_CRASH_POINTS=all $(BIN)/pytest -q -n $(WORKERS) tests/crashes
 
 clean: ## removes what was built
-	rm -rf $(VENV) .aws-sam build
+	rm -rf $(VENV) .aws-sam build dist

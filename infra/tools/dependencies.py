@@ -6,8 +6,8 @@ python -m infra.tools.dependencies              # as pinned, what is new resolve
 python -m infra.tools.dependencies --upgrade    # resolves all anew
 python -m infra.tools.dependencies --check      # says which files do not fit what they are made from; needs no network
 
-`layers/dependencies` holds the `[project] dependencies` without those of NOT_IN_FUNCTIONS, `layers/mcp` what the extra
-`mcp` needs beside them, `layers/embedder` what embeds: one package in two layers of a function would be laid over
+`layers/dependencies` holds what the extra `aws` needs, without what NOT_IN_FUNCTIONS names, `layers/mcp` what the extra
+`mcp` needs beside that, `layers/embedder` what embeds: one package in two layers of a function would be laid over
 itself. `infra/model-requirements.txt` is for the machine that makes the layers, and no layer: what builds the model.
 """
 
@@ -34,7 +34,7 @@ NOT_IN_FUNCTIONS = {
     "rich": "the command line",
     "typer": "the command line",
 }
-"""Direct dependencies that no function imports, each with what uses it; import-linter holds the code to it."""
+"""What no function imports of what a laptop needs, each with what uses it; import-linter holds the code to it."""
 ABIS = ("manylinux_2_34", "manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 LAMBDA = tuple(tuple(f"{abi}_{machine}" for abi in ABIS) for machine in ("x86_64", "aarch64"))
 """The platforms of a function, by architecture."""
@@ -79,8 +79,9 @@ def files() -> list[PinnedFile]:
     with (ROOT / "pyproject.toml").open("rb") as stream:
         project: Mapping[str, Any] = tomllib.load(stream)["project"]
     extras = project["optional-dependencies"]
-    base = [each for each in project["dependencies"] if Requirement(each).name not in NOT_IN_FUNCTIONS]
-    known = [*project["dependencies"], *extras["local"]]
+    engines = [each for each in (*extras["embedded"], *extras["aws"]) if Requirement(each).name != project["name"]]
+    base = [each for each in engines if Requirement(each).name not in NOT_IN_FUNCTIONS]
+    known = [*extras["embedded"], *extras["local"]]
     model = ROOT / "infra/model-requirements.txt"
     return [
         PinnedFile(ROOT / "layers/dependencies/requirements.txt", tuple(sorted(base)), below=False),

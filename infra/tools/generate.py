@@ -2,15 +2,16 @@
 
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
 (from recollect.rules.groups), *What it costs* in docs/operations.md (from counted calls and prices, infra/tools/costs),
-docs/specification.md (from infra/tools/statements), text/date_words.json (from
-dateparser's tables), client/types.py (from the OpenAPI document), client/synchronous.py (from asynchronous.py), the
-pinned requirements of the layers (from pyproject.toml), infra/data.yaml (from template.yaml).
+docs/specification.md (from infra/tools/statements), text/date_words.json (from dateparser's tables), client/types.py
+(from the OpenAPI document), the client that waits (from the asynchronous one), the pinned requirements of the layers
+(from pyproject.toml), infra/data.yaml (from template.yaml).
 """
 
 import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from infra.tools.data_template import data_template_file
 from infra.tools.date_words import FILE as DATE_WORDS
 from infra.tools.date_words import date_words_file
 from infra.tools.specification import specification_page
-from infra.tools.sync_client import FILE as SYNC_CLIENT
+from infra.tools.sync_client import FILES as SYNC_CLIENT
 from infra.tools.sync_client import sync_client_file
 from recollect.rules.reading import kind_of
 from recollect.settings import variables
@@ -96,7 +97,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/operations.md": operations_page,
     DATE_WORDS: date_words_file,
     CLIENT_TYPES: lambda: client_types_file(openapi_page()),
-    SYNC_CLIENT: sync_client_file,
+    **{file: partial(sync_client_file, file) for file in SYNC_CLIENT},
     DATA_TEMPLATE: data_template_file,
 }
 

@@ -1,4 +1,4 @@
-"""A real server in a thread of this process, over an empty folder of data."""
+"""One suite for the client, over HTTP to a real server in a thread and by `local`, over an empty folder each."""
 
 import threading
 import time
@@ -11,8 +11,9 @@ import uvicorn
 
 from embedded.setting import judged
 from recollect.bootstrap import open_app
-from recollect.client import Recollect
+from recollect.client import AsyncRecollect, Recollect
 from recollect.client.types import Json
+from recollect.entrypoints import in_process
 from recollect.entrypoints.http.server import build_asgi
 from recollect.entrypoints.worker import Projector
 from recollect.settings import Settings
@@ -47,10 +48,34 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     app.parts.close()
 
 
-@pytest.fixture
-def memory(server_url: str) -> Iterator[Recollect]:
-    with Recollect(server_url, KEY) as client:
+@pytest.fixture(scope="session")
+def in_this_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+    """The client of tenant `acme` without a server."""
+    folder = tmp_path_factory.mktemp("local")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_process, "open_app", lambda settings: judged(open_app(settings)))
+        client = Recollect.local(folder, tenant="acme", embedder="hashing")
+        with client:
+            yield client
+
+
+@pytest.fixture(params=["over HTTP", "in this process"])
+def memory(request: pytest.FixtureRequest) -> Iterator[Recollect]:
+    """The client, either way."""
+    if request.param == "in this process":
+        yield request.getfixturevalue("in_this_process")
+        return
+    with Recollect(request.getfixturevalue("server_url"), KEY) as client:
         yield client
+
+
+@pytest.fixture(params=["over HTTP", "in this process"])
+def for_asyncio(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], AsyncRecollect]:
+    """Makes the client for asyncio, either way; over a folder of its own in the process."""
+    if request.param == "in this process":
+        return lambda: AsyncRecollect.local(tmp_path, embedder="hashing")
+    url = request.getfixturevalue("server_url")
+    return lambda: AsyncRecollect(url, KEY)
 
 
 @pytest.fixture

@@ -169,9 +169,11 @@ async def requests_sent(client_type: Callable[..., Any]) -> list[str]:
 
     client = client_type("http://here", KEY, retries=RetryPolicy(tries=1), transport=httpx.MockTransport(noted))
     for name, method in inspect.getmembers(client, inspect.ismethod):
-        if not name.startswith("_") and name != "close":
+        if not name.startswith("_") and name not in ("close", "local"):
             await attempt(method)
     await attempt(client.knowledge, namespace="given")
+    for either_order in (client.search, client.context):
+        await attempt(either_order, user_id="given")
     for kind in KINDS:
         await attempt(client.run_job, kind=kind)
     return sent
@@ -214,9 +216,9 @@ def test_each_status_has_its_error_class(memory: Recollect, server_url: str, use
         stranger.search(user, "x")
 
 
-def test_the_asynchronous_client_does_the_same(server_url: str, user: str) -> None:
+def test_the_asynchronous_client_does_the_same(for_asyncio: Callable[[], AsyncRecollect], user: str) -> None:
     async def story() -> None:
-        async with AsyncRecollect(server_url, KEY) as memory:
+        async with for_asyncio() as memory:
             answer = await memory.add_events(user, some_events(60))
             assert [result["status"] for result in answer["results"]] == ["created"] * 60
             listed = [event["id"] async for event in memory.events(user, last_days=10_000, limit=25)]

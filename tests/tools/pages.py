@@ -1,6 +1,8 @@
 """Pages by execution: their blocks and their links."""
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,3 +18,11 @@ def blocks(page: str, language: str) -> list[str]:
 def links(page: str) -> list[str]:
     """The files that a page links to."""
     return sorted(set(re.findall(r"\]\(([^)#]+)\)", page)))
+
+
+def run_python(code: str, home: Path) -> "subprocess.CompletedProcess[str]":
+    """The code as a program of somebody with this home, by the embedder of the tests."""
+    own = {"HOME": str(home), "RECOLLECT_EMBEDDER": "hashing"}
+    foreign = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    program = [sys.executable, "-c", code]
+    return subprocess.run(program, capture_output=True, text=True, check=False, env=foreign | own, timeout=120)

@@ -1,83 +1,113 @@
-"""`pip install .` without extras, into an empty environment: the client imports, the command line starts.
+"""The wheel in empty environments: the client alone, what runs a memory in the process, and all for a laptop.
 
-What only `recollect[local]` brings is asked for in one sentence, by the commands that need it.
+What an extra brings is asked for in one sentence, by what needs it.
 """
 
-import os
-import shutil
+import signal
+import socket
 import subprocess
 import sys
+import textwrap
+import time
 import tomllib
-import venv
+from email.parser import HeaderParser
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+from zipfile import ZipFile
 
 import pytest
 
 from infra.tools.dependencies import NOT_IN_FUNCTIONS
+from recollect import Recollect
+from tools.installing import Installation, built
+from tools.pages import ROOT, blocks
 
-ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-_CLIENT = "from recollect.client import Recollect; Recollect('http://127.0.0.1:8700').close(); print('imported')"
-ASKS_FOR_LOCAL = "pip install 'recollect[local]'"
-
-
-class Installation:
-    """A virtual environment that holds what `pip install .` brings, and a home of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._bin, self._home = folder / "venv/bin", folder / "home"
-
-    def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
-        """Runs a program of the environment to its end, where nothing of this checkout is on its path."""
-        foreign = ("RECOLLECT_", "PYTHONPATH", "AWS_")
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-        own = {"RECOLLECT_HOME": str(self._home), "XDG_CACHE_HOME": str(self._home / "cache")}
-        return subprocess.run(
-            [str(self._bin / command[0]), *command[1:]],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd="/",
-            env=inherited | own,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-        )
+FOR_LOCAL, FOR_AWS = "pip install 'recollect[local]'", "pip install 'recollect[aws]'"
+CLIENT_MEGABYTES = 60
+THREE_LINES = blocks((ROOT / "README.md").read_text("utf-8"), "python")[0]
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """Made from a copy of the sources: pip would leave a `build` folder beside them."""
-    folder = tmp_path_factory.mktemp("installation")
-    source = _sources(folder / "source")
-    venv.create(folder / "venv", with_pip=False, symlinks=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(folder / "venv/bin/python"), "install", "--quiet"]
-    options = ["--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]
-    done = subprocess.run([*pip, *options, str(source)], capture_output=True, text=True, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return Installation(folder)
+def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return built(tmp_path_factory.mktemp("dist"))
 
 
-def _sources(folder: Path) -> Path:
-    package = Path("layers/memory/recollect")
-    shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", PROJECT["readme"], "LICENSE"):
-        shutil.copy(ROOT / name, folder / name)
-    return folder
+@pytest.fixture(scope="module")
+def client_alone(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("client"), archives[1])
+
+
+@pytest.fixture(scope="module")
+def embedded(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("embedded"), archives[1], "embedded")
+
+
+@pytest.fixture(scope="module")
+def laptop(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("laptop"), archives[1], "local")
+
+
+def test_the_archives_are_the_same_bytes_each_time(archives: tuple[Path, Path], tmp_path: Path) -> None:
+    again = built(tmp_path)
+    assert [one.name for one in again] == ["recollect-0.1.0.tar.gz", "recollect-0.1.0-py3-none-any.whl"]
+    assert [one.read_bytes() for one in again] == [one.read_bytes() for one in archives]
+
+
+def test_the_wheel_has_the_package_whole_and_nothing_else(archives: tuple[Path, Path]) -> None:
+    package = ROOT / "layers/memory"
+    sources = {
+        str(path.relative_to(package))
+        for path in (package / "recollect").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    with ZipFile(archives[1]) as wheel:
+        packed = {name for name in wheel.namelist() if not name.startswith("recollect-")}
+        (metadata,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
+        told = HeaderParser().parsestr(wheel.read(metadata).decode())
+    assert packed == sources
+    assert "recollect/py.typed" in packed
+    assert (told["Name"], told["Version"], told["License-Expression"]) == ("recollect", "0.1.0", "Apache-2.0")
+    assert told["Requires-Python"] == PROJECT["requires-python"]
+    assert {"Typing :: Typed", "Programming Language :: Python :: 3.11"} <= set(told.get_all("Classifier", []))
+
+
+def test_the_client_alone_is_small_and_imports(client_alone: Installation) -> None:
+    done = client_alone.run(
+        "python", "-c", "from recollect import Recollect; Recollect('http://127.0.0.1:8700').close(); print('imported')"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "imported\n", "")
+    sizes = [path.stat().st_size for path in client_alone.packages.rglob("*") if path.is_file()]
+    assert sum(sizes) < CLIENT_MEGABYTES * 1e6
 
 
 @pytest.mark.parametrize(
     ("command", "shown"),
-    [
-        (("python", "-c", _CLIENT), "imported"),
-        (("recollect", "--help"), "serve"),
-        (("recollect", "--version"), f"recollect {PROJECT['version']}\n"),
-    ],
-    ids=["the client imports", "the command line starts", "it says its version"],
+    [((), FOR_LOCAL), (("--help",), "the Python client is installed"), (("--version",), "recollect 0.1.0\n")],
 )
-def test_without_extras_it_works(installation: Installation, command: tuple[str, ...], shown: str) -> None:
-    done = installation.run(*command)
+def test_the_command_of_the_client_alone_says_what_there_is(
+    client_alone: Installation, command: tuple[str, ...], shown: str
+) -> None:
+    done = client_alone.run("recollect", *command)
     assert (done.returncode, done.stderr) == (0, "")
     assert shown in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "needs"),
+    [
+        (("recollect", "search", "x", "--user", "anna"), "this command needs the package numpy"),
+        (("python", "-c", THREE_LINES), "a memory in this process needs the package numpy"),
+    ],
+    ids=["command", "in the process"],
+)
+def test_what_the_client_alone_cannot_do_names_what_installs_it(
+    client_alone: Installation, command: tuple[str, ...], needs: str
+) -> None:
+    done = client_alone.run(*command)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].endswith(f"{needs}: {FOR_LOCAL}")
 
 
 @pytest.mark.parametrize(
@@ -86,28 +116,107 @@ def test_without_extras_it_works(installation: Installation, command: tuple[str,
     ids=["serve", "mcp", "init"],
 )
 def test_a_command_that_needs_more_asks_for_it_in_one_sentence(
-    installation: Installation, command: tuple[str, ...], package: str
+    embedded: Installation, command: tuple[str, ...], package: str
 ) -> None:
-    done = installation.run("recollect", *command)
+    done = embedded.run("recollect", *command)
     assert (done.returncode, done.stdout) == (1, "")
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith("error: ")
-    assert sentence.endswith(f"needs the package {package}: {ASKS_FOR_LOCAL}")
+    assert sentence.endswith(f"needs the package {package}: {FOR_LOCAL}")
 
 
-def test_doctor_says_which_package_is_missing(installation: Installation) -> None:
-    done = installation.run("recollect", "doctor")
+@pytest.mark.parametrize(
+    ("setting", "value"), [("RECOLLECT_ENGINES", "aws"), ("RECOLLECT_EMBEDDER", "bedrock")], ids=["engines", "embedder"]
+)
+def test_what_calls_aws_asks_for_its_packages(embedded: Installation, setting: str, value: str) -> None:
+    own = {setting: value, "RECOLLECT_SEARCH_ENGINE": "table"}
+    done = embedded.run("recollect", "doctor", **own)
     assert done.returncode == 1
-    assert f"needs the package onnxruntime: {ASKS_FOR_LOCAL}" in done.stdout
+    assert f"{setting}={value} needs the package boto3: {FOR_AWS}" in done.stdout + done.stderr
 
 
-def test_what_needs_no_more_works_by_words_alone(installation: Installation) -> None:
-    saved = installation.run("recollect", "memories", "save", "Anna is allergic to peanuts", "--user", "anna")
+def test_doctor_says_which_package_is_missing(embedded: Installation) -> None:
+    done = embedded.run("recollect", "doctor")
+    assert done.returncode == 1
+    assert f"needs the package onnxruntime: {FOR_LOCAL}" in done.stdout
+
+
+def test_without_a_model_commands_and_the_process_work_by_words_alone(embedded: Installation) -> None:
+    saved = embedded.run("recollect", "memories", "save", "Anna is allergic to peanuts", "--user", "anna")
     assert saved.returncode == 0, saved.stderr
-    found = installation.run("recollect", "search", "peanuts", "--user", "anna")
+    found = embedded.run("recollect", "search", "peanuts", "--user", "anna")
     assert found.returncode == 0, found.stderr
     assert "allergic to peanuts" in found.stdout
     assert "by words alone" in found.stderr
+    shown = embedded.run("python", "-c", THREE_LINES.replace("Where do I live?", "When was Lyon?"))
+    assert (shown.returncode, shown.stdout) == (0, "I moved to Lyon last week\n")
+    assert f"by words alone: the embedding model needs the package onnxruntime: {FOR_LOCAL}" in shown.stderr
+
+
+def test_the_three_lines_of_the_readme_run_on_a_laptop(laptop: Installation) -> None:
+    shown = laptop.run("python", "-c", THREE_LINES, RECOLLECT_EMBEDDER="hashing")
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "I moved to Lyon last week\n", "")
+    listed = laptop.run("recollect", "--help")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert {"serve", "search", "doctor"} <= set(listed.stdout.split())
+    layers = "from recollect.adapters.embedders.building import build; print(build.LAYERS_FILE.is_file())"
+    assert laptop.run("python", "-c", layers).stdout == "True\n"
+
+
+def test_a_laptop_serves_what_its_client_asks(laptop: Installation) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [str(laptop.bin / "recollect"), "serve", "--port", address.split(":")[1]]
+    environment = laptop.environment | {"RECOLLECT_EMBEDDER": "hashing"}
+    with subprocess.Popen(command, env=environment, cwd="/", stderr=subprocess.PIPE) as server:
+        try:
+            wait_until_ready(address)
+            with Recollect(f"http://{address}") as memory:
+                memory.add("I moved to Lyon", user_id="ben")
+                assert memory.search("Lyon", user_id="ben")["results"][0]["content"] == "I moved to Lyon"
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=30)
+    assert server.returncode == 0
+
+
+def wait_until_ready(address: str) -> None:
+    """Raises URLError after a minute."""
+    for attempt in range(240):
+        try:
+            urlopen(f"http://{address}/v1/ready", timeout=5).close()
+            return
+        except URLError:
+            if attempt == 239:
+                raise
+            time.sleep(0.25)
+
+
+def test_type_checkers_read_the_installed_package(client_alone: Installation, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            from recollect import Recollect
+
+            memory = Recollect.local("~/.recollect")
+            memory.add("I moved to Lyon", user_id="anna")
+            reveal_type(memory.search("Where?", user_id="anna")["results"][0]["score"])
+            reveal_type(memory.get_all(user_id="anna")[0]["version"])
+            memory.search("Where?", user_id="anna", top_k="ten")
+            """
+        )
+    )
+    options = ["--strict", "--cache-dir", str(tmp_path / "cache"), "--python-executable"]
+    command = [sys.executable, "-m", "mypy", *options, str(client_alone.bin / "python"), str(program)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, env=client_alone.environment
+    )
+    told = done.stdout
+    assert 'Revealed type is "float"' in told
+    assert 'Revealed type is "int"' in told
+    assert told.count(": error:") == told.count("program.py:8: error:") == 1, told
 
 
 def test_what_functions_do_without_is_what_import_linter_forbids_them() -> None:

@@ -3,13 +3,13 @@
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from entrypoints.cli.running import Home, serving
-from tools.pages import BIN, ROOT, blocks, links
+from tools.pages import BIN, ROOT, blocks, links, run_python
 
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -49,10 +49,14 @@ def test_the_calls_shown_are_answered(server: str) -> None:
     assert "I moved to Lyon last week" in answers[1].stdout
 
 
-def test_the_python_shown_runs(server: str) -> None:
-    (code,) = blocks(README, "python")
-    own = code.replace("127.0.0.1:8700", server)
-    shown = subprocess.run([sys.executable, "-c", own], capture_output=True, text=True, check=False)
+def test_the_first_lines_of_python_run_in_their_process(tmp_path: Path) -> None:
+    shown = run_python(blocks(README, "python")[0], tmp_path)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "I moved to Lyon last week\n", "")
+
+
+def test_the_python_shown_runs_against_the_server(server: str, tmp_path: Path) -> None:
+    code = blocks(README, "python")[1]
+    shown = run_python(code.replace("127.0.0.1:8700", server), tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.rstrip().endswith("Current user input: Where do I live?")
 

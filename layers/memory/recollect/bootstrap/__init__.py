@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recollect.app import App
 from recollect.composition.deployment import Parts
-from recollect.core.errors import ConfigurationError, NotReady, UpstreamFailed
+from recollect.core.errors import INSTALL_AWS, ConfigurationError, NotReady, UpstreamFailed, require_package
 from recollect.rules.groups import Rules
 from recollect.rules.reading import read_rules_json, shown_path
 from recollect.settings import Settings, header_value
@@ -27,6 +27,7 @@ def open_app(settings: Settings | None = None) -> App:
 
 def _parts(settings: Settings) -> Parts:
     if settings.engines == "aws":
+        require_package("boto3", "RECOLLECT_ENGINES=aws", INSTALL_AWS)
         from recollect.bootstrap.aws_parts import AwsParts
 
         parts = AwsParts(settings)
@@ -74,9 +75,10 @@ def _with_key(settings: Settings) -> Settings:
 
 
 def _parameter_text(variable: str, name: str, settings: Settings) -> str:
-    from recollect.adapters.aws.clients import read_parameter
-
     try:
+        require_package("boto3", "reading it", INSTALL_AWS)
+        from recollect.adapters.aws.clients import read_parameter
+
         return read_parameter(name, settings.call_timeout_seconds)
     except (NotReady, UpstreamFailed) as error:
         raise ConfigurationError(variable, f"{name} cannot be read: {error}") from error

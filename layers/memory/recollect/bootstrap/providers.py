@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
-from recollect.core.errors import NotReady
+from recollect.core.errors import INSTALL_AWS, NotReady, require_package
 from recollect.ports import Embedder, Model, PairModel, PartState, RelevanceModel, WebSearch
 from recollect.settings import Settings
 
@@ -123,6 +123,7 @@ def _openai_embedder(settings: Settings) -> Embedder:
 
 
 def _bedrock_embedder(settings: Settings) -> Embedder:
+    require_package("boto3", "RECOLLECT_EMBEDDER=bedrock", INSTALL_AWS)
     import boto3
     from botocore.config import Config
 
@@ -277,6 +278,7 @@ class ProviderParts:
 
     @cached_property
     def _bedrock(self) -> Model:
+        require_package("boto3", "RECOLLECT_MODEL=bedrock", INSTALL_AWS)
         import boto3
         from botocore.config import Config
 

@@ -1,13 +1,14 @@
-"""A small Python client of the HTTP surface, sync and async over httpx; it knows nothing of the rest of the package.
+"""The Python client, sync and async: over HTTP, or with `local` in this process through the same requests.
 
 with Recollect("http://127.0.0.1:8700") as memory:
-    memory.add_events("ana", [{"content": "I live in Porto", "timestamp": "2025-05-01T09:00:00Z"}])
-    print(memory.context("ana", "Where do I live?")["prompt"])
+    memory.add("I live in Porto", user_id="ana")
+    print(memory.context("Where do I live?", user_id="ana")["prompt"])
 """
 
-from recollect.client.asynchronous import AsyncRecollect
+from recollect.client.async_recollect import AsyncRecollect
 from recollect.client.errors import (
     BadRequest,
+    CannotOpen,
     Conflict,
     ConnectionFailed,
     Forbidden,
@@ -21,12 +22,13 @@ from recollect.client.errors import (
     UpstreamFailed,
     VersionMismatch,
 )
-from recollect.client.synchronous import Recollect
+from recollect.client.recollect import Recollect
 from recollect.client.transport import RetryPolicy
 
 __all__ = [
     "AsyncRecollect",
     "BadRequest",
+    "CannotOpen",
     "Conflict",
     "ConnectionFailed",
     "Forbidden",

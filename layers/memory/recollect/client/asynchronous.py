@@ -1,4 +1,4 @@
-"""The client for asyncio. `synchronous.py` is generated from this file (`make docs`): change methods here."""
+"""Every route as a method of the client for asyncio. `synchronous.py` is generated from this file (`make docs`)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,8 +30,6 @@ from recollect.client.transport import (
 from recollect.client.types import (
     AnalyzeOptions,
     ConflictListOptions,
-    ContextAnswer,
-    ContextOptions,
     DecisionListOptions,
     Event,
     EventOptions,
@@ -42,16 +40,14 @@ from recollect.client.types import (
     MemoryOptions,
     Narrowing,
     NewEvent,
-    SearchAnswer,
-    SearchOptions,
     ToolCallOptions,
     TurnAnswer,
     TurnOptions,
 )
 
 
-class AsyncRecollect:
-    """Long-term memory behind a URL. An asynchronous context manager; safe to share by tasks.
+class AsyncResources:
+    """What `AsyncRecollect` has beside its everyday methods. An asynchronous context manager; safe to share by tasks.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no
     answer comes, both after the retries.
@@ -183,19 +179,9 @@ class AsyncRecollect:
         query = {**narrowing, "reject": "true" if reject else None}
         await self._answer(delete("users", user_id, "memories", memory_id, version=version, query=query))
 
-    async def search(self, user_id: str, query: str | None = None, **options: Unpack[SearchOptions]) -> SearchAnswer:
-        """Hits for a query or a `vector`, best first."""
-        call = post("search", body={"user_id": user_id, "query": query, **options})
-        return cast(SearchAnswer, await self._answer(call))
-
     async def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
         """Says whether a search helped; it is counted, and nothing is stored."""
         return await self._answer(post("feedback", body={"user_id": user_id, "positive": positive, "mode": mode}))
-
-    async def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
-        """The context for the next model call with this input."""
-        call = post("context", body={"user_id": user_id, "input": text, **options})
-        return cast(ContextAnswer, await self._answer(call))
 
     async def turn(
         self,

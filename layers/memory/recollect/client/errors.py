@@ -1,6 +1,7 @@
 """What the client raises: one tree, by the status of the response.
 
 * RecollectClientError
+  x CannotOpen          no memory in this process
   x ConnectionFailed    no response
   x RecollectApiError   an error response: its status and its problem document
     - BadRequest 400, Unauthenticated 401, Forbidden 403, NotFound 404, Conflict 409, VersionMismatch 412,
@@ -15,6 +16,10 @@ _TOLD = 5
 
 class RecollectClientError(Exception):
     """Base of all errors of the client."""
+
+
+class CannotOpen(RecollectClientError):
+    """`local` found a package missing, a setting wrong, or a folder that it cannot use; the text says which."""
 
 
 class ConnectionFailed(RecollectClientError):

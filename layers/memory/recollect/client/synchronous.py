@@ -30,8 +30,6 @@ from recollect.client.transport import (
 from recollect.client.types import (
     AnalyzeOptions,
     ConflictListOptions,
-    ContextAnswer,
-    ContextOptions,
     DecisionListOptions,
     Event,
     EventOptions,
@@ -42,16 +40,14 @@ from recollect.client.types import (
     MemoryOptions,
     Narrowing,
     NewEvent,
-    SearchAnswer,
-    SearchOptions,
     ToolCallOptions,
     TurnAnswer,
     TurnOptions,
 )
 
 
-class Recollect:
-    """Long-term memory behind a URL. A context manager; safe to share by threads.
+class Resources:
+    """What `Recollect` has beside its everyday methods. A context manager; safe to share by threads.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no
     answer comes, both after the retries.
@@ -183,19 +179,9 @@ class Recollect:
         query = {**narrowing, "reject": "true" if reject else None}
         self._answer(delete("users", user_id, "memories", memory_id, version=version, query=query))
 
-    def search(self, user_id: str, query: str | None = None, **options: Unpack[SearchOptions]) -> SearchAnswer:
-        """Hits for a query or a `vector`, best first."""
-        call = post("search", body={"user_id": user_id, "query": query, **options})
-        return cast(SearchAnswer, self._answer(call))
-
     def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
         """Says whether a search helped; it is counted, and nothing is stored."""
         return self._answer(post("feedback", body={"user_id": user_id, "positive": positive, "mode": mode}))
-
-    def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer:
-        """The context for the next model call with this input."""
-        call = post("context", body={"user_id": user_id, "input": text, **options})
-        return cast(ContextAnswer, self._answer(call))
 
     def turn(
         self,

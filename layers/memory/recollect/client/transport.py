@@ -8,7 +8,7 @@ import email.utils
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -95,6 +95,21 @@ def path_segment(value: str) -> str:
     if _PLAIN_ID.fullmatch(value) and value not in (".", ".."):
         return value
     return "~" + base64.urlsafe_b64encode(value.encode()).decode().rstrip("=")
+
+
+def asked_of(order: Sequence[str | None], user_id: str | None, text: str | None) -> tuple[str, str | None]:
+    """Whose memory is asked for what: ("Where?",) beside `user_id`, or the user before the text.
+
+    Raises TypeError where that is more, or no user.
+    """
+    given = list(order)
+    if user_id is None:
+        user_id = given.pop(0) if given else None
+    if given and text is None:
+        text = given.pop(0)
+    if user_id is None or given:
+        raise TypeError("give a text and user_id=…, or the user's id and the text")
+    return user_id, text
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:

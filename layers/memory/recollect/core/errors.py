@@ -110,14 +110,25 @@ class ConfigurationError(RecollectError):
 
 INSTALL = "pip install 'recollect[local]'"
 """Installs everything that a laptop can use."""
+INSTALL_AWS = "pip install 'recollect[aws]'"
+"""Installs what calls AWS: its engines, and Bedrock."""
 
 
-def require_package(package: str, purpose: str) -> None:
+_EMBEDDED = ("numpy", "pydantic", "rich", "typer")
+
+
+def require_embedded(purpose: str) -> None:
+    """Raises NotReady unless what runs a memory in this process is installed: the extra `embedded`."""
+    for package in _EMBEDDED:
+        require_package(package, purpose)
+
+
+def require_package(package: str, purpose: str, install: str = INSTALL) -> None:
     """Raises NotReady, with the command that installs it, unless the package is installed; imports nothing."""
     if find_spec(package) is None:
-        raise missing_package(package, purpose)
+        raise missing_package(package, purpose, install)
 
 
-def missing_package(package: str | None, purpose: str) -> NotReady:
+def missing_package(package: str | None, purpose: str, install: str = INSTALL) -> NotReady:
     """The error that names what needs the package, and the command that installs it."""
-    return NotReady(f"{purpose} needs the package {package}: {INSTALL}")
+    return NotReady(f"{purpose} needs the package {package}: {install}")

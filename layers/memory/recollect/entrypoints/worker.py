@@ -245,6 +245,43 @@ class Projector:
             self._wake.wait(pause - hurried)
 
 
+class AwaitedProjector(Projector):
+    """A projector for whose rounds a thread can wait that has stored events."""
+
+    def __init__(self, app: App, policy: ProjectorPolicy) -> None:
+        super().__init__(app, policy)
+        self._turn = threading.Condition()
+        self._begun = self._ended = 0
+        self._stored = _Stored()
+
+    def wait(self, seconds: float) -> None:
+        """Until a round has tried what this thread stored since it last waited; at most so long."""
+        wanted, self._stored.tried_by = self._stored.tried_by, 0
+        with self._turn:
+            self._turn.wait_for(lambda: self._ended >= wanted or self._stop.is_set(), seconds)
+
+    def _announced(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+        with self._turn:
+            self._stored.tried_by = self._begun + 1
+        super()._announced(scope, refs)
+
+    def _round(self) -> bool:
+        with self._turn:
+            self._begun += 1
+        try:
+            return super()._round()
+        finally:
+            with self._turn:
+                self._ended = self._begun
+                self._turn.notify_all()
+
+
+class _Stored(threading.local):
+    """The round that begins after the current thread's last events were stored."""
+
+    tried_by = 0
+
+
 class StreamProjector(Projector):
     """Reads the table's stream as Lambda would, and works through the markers now and then."""
 

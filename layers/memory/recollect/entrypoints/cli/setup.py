@@ -228,11 +228,11 @@ def serve(
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8700,
 ) -> None:
     """Serves the HTTP API until stopped; ready when /v1/ready answers 200."""
+    require_package("uvicorn", "this command")
     from recollect.entrypoints.http import server
     from recollect.entrypoints.http.access_log import AccessLog
 
     settings = settings_of_environment()
-    require_package("uvicorn", "this command")
     server.check_host(settings, host)
     AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
     ensure_model(settings, _LOG.warning)

@@ -5,11 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from recollect.app import App
 from recollect.core.errors import Forbidden, Unauthenticated
-from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.headers import now_of
 from recollect.entrypoints.http.messages import VERSION, Call, Reply, Request
 from recollect.entrypoints.http.models import DocumentModel, Nothing, RequestModel, answer_text, is_unicode, parse_json
@@ -98,10 +97,26 @@ class Answer:
     body: str | bytes
 
 
+class RequestLog(Protocol):
+    """Writes a line about each request, without texts, ids of clients, or tokens."""
+
+    def request(
+        self,
+        call: Call,
+        route: Route | None,
+        principal: Principal | None,
+        reply: Reply,
+        seconds: float,
+        error: Exception | None,
+        /,
+    ) -> None:
+        """How the request was answered; route and principal as far as they were found."""
+
+
 class Dispatcher:
     """Answers calls for one app over some of its routes; nothing escapes it."""
 
-    def __init__(self, app: App, routes: Sequence[Route], authenticate: Authenticate, log: AccessLog) -> None:
+    def __init__(self, app: App, routes: Sequence[Route], authenticate: Authenticate, log: RequestLog) -> None:
         self._app = app
         self._routes = tuple(routes)
         self._authenticate = authenticate
