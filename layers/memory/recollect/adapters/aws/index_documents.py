@@ -28,7 +28,8 @@ import numpy as np
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import CONDITION_FAILED, ignored, translated
-from recollect.adapters.aws.index_blocks import read_block
+from recollect.adapters.aws.index_blocks import block_folder, read_block
+from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.index_columns import StoredVectors, UserColumns
 from recollect.adapters.aws.index_part import Part, Record, part_of
 from recollect.adapters.aws.item_format import (
@@ -129,11 +130,12 @@ def _stands(newer: Waiting, version: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexDocuments:
-    """The documents of one generation; `bucket` None keeps all of them as items."""
+    """The documents of one generation; `bucket` None keeps all of them as items, `cache` None reads each block anew."""
 
     access: ItemAccess
     generation: str
     bucket: Bucket | None = None
+    cache: BlockCache | None = None
 
     def put(self, scope: Scope, record: Record, *, by_words: bool) -> bool:
         """Writes a document unless a newer one is there; by words also unless one of that version is.
@@ -207,10 +209,12 @@ class IndexDocuments:
         return BlockList() if item is None else BlockList(int(item["v"]["N"]), tuple(unpack_json(item["z"]["B"])))
 
     def _parts(self, scope: Scope, blocks: BlockList) -> list[Part | None]:
+        if self.cache is not None:
+            self.cache.keep(scope.tenant, block_folder(self.generation, scope), blocks.names)
         if self.bucket is None or not blocks.names:
             return []
         store = self.bucket()
-        return self.access.side_by_side(lambda name: read_block(store, scope, name), blocks.names)
+        return self.access.side_by_side(lambda name: read_block(store, scope, name, self.cache), blocks.names)
 
     def stored_vectors(self, scope: Scope, event_ids: Sequence[str]) -> Mapping[str, FloatArray]:
         """The vectors of the projections, where they are of this generation.
