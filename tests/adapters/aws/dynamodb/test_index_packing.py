@@ -317,7 +317,7 @@ def test_a_tally_says_where_it_took_rough_cosines_for_the_threshold(
     monkeypatch.setattr(index_nomination, "MOST_DOUBTFUL", most)
     query = a_random_vector(0, LENGTH)
     other = a_random_vector(1, LENGTH)
-    deployed.put(["paris"] * 6, [unit(query + share * other) for share in (0.9, 0.95, 0.98, 1.0, 1.02, 1.05)])
+    deployed.put(["paris"] * 6, [unit(query + share * other) for share in (0.97, 0.98, 0.985, 0.995, 1.0, 1.01)])
     deployed.pack()
     least = float(query @ unit(query + 0.99 * other)) / float(np.linalg.norm(query))
     counted = deployed.index.nominate(
