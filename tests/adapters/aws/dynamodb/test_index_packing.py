@@ -1,6 +1,6 @@
 """Packing of the table's own index: what is left of what was removed, what a crash leaves, and how exact it stays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from recollect.contracts.examples import (
     some_events,
 )
 from recollect.core.errors import StoredDataError, Unavailable, VersionMismatch
+from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, unit
 from recollect.retrieval.filters import DropReason
@@ -102,6 +103,34 @@ def test_nothing_of_a_user_stays_who_was_removed_whole(deployed: Deployed) -> No
     deployed.packing.run(lambda: 100.0)
     assert (deployed.objects(), deployed.items()) == ([], ["B"])
     assert deployed.index.count(deployed.scope) == IndexCount(0, 0)
+
+
+def test_a_tenant_is_counted_without_reading_a_block_and_no_further_than_asked(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, first = of_tenant(deployed.scope.tenant), deployed.scope
+    ids = deployed.put(["paris"] * 6, [a_random_vector(n, LENGTH) for n in range(5)] + [np.zeros(LENGTH, np.float32)])
+    deployed.pack()
+    deployed.scope = Scope(first.tenant, "second")
+    deployed.put(["rome"] * 4)
+    asked: list[str] = []
+
+    def users(_: str) -> Iterator[str]:
+        for user_id in (first.user_id, "second"):
+            asked.append(user_id)
+            yield user_id
+
+    index = TableIndex(deployed.access, users, GENERATION, LENGTH, lambda: deployed.store)
+    assert index.count(tenant) == IndexCount(10, 9), "packed, and waiting"
+    deployed.pack()
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderSnapshots, "get", None)
+        assert index.count(tenant) == IndexCount(10, 9)
+        asked.clear()
+        assert index.count(tenant, most=1).documents == 6
+        assert asked == [first.user_id]
+    deployed.index.remove(first, ids[:1])
+    assert index.count(tenant) == IndexCount(9, 8)
 
 
 def test_an_older_write_after_a_removal_brings_nothing_back(deployed: Deployed) -> None:

@@ -31,7 +31,7 @@ from recollect.search_index.page import safe_name
 
 BLOCK_RECORDS = 16_384
 FOLDER = "search-blocks/"
-_FORM = b"RXB1"
+_FORM = b"RXB2"
 _START = struct.Struct("<4sI")
 _DIGITS = 12
 ANY_NUMBER = 10**_DIGITS - 1

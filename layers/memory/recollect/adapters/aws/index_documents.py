@@ -11,8 +11,9 @@ An item of a document has beside `pk` and `sk`:
 | `y`       | removed: whatever a block has of it does not count                                            |
 | `w`       | a token of the write, by which packing knows what it has read                                 |
 
-The list of blocks is an item with its number `v` and the objects' names `z`. Packing writes blocks, then the list, then
-deletes the items: so items are read before the list, and a document that left the items is in the list's blocks.
+The list of blocks is an item with its number `v`, the objects' names `z`, and how many documents (`d`) and vectors
+(`e`) are in them. Packing writes blocks, then the list, then deletes the items: so items are read before the list, and a
+document that left the items is in the list's blocks.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from recollect.core.errors import StoredDataError, Unavailable
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.ports import SnapshotStore
+from recollect.retrieval.nomination import IndexCount
 
 MOST_BYTES = 390_000
 """Of an item: the service takes 400 KB."""
@@ -76,10 +78,15 @@ class Waiting(NamedTuple):
 
 
 class BlockList(NamedTuple):
-    """The objects that hold a user's packed documents; `number` grows with each change, 0 before the first."""
+    """The objects that hold a user's packed documents; `number` grows with each change, 0 before the first.
+
+    `documents` and `vectors` are what they held when the list was written.
+    """
 
     number: int = 0
     names: tuple[str, ...] = ()
+    documents: int = 0
+    vectors: int = 0
 
 
 @dataclass(frozen=True)
@@ -206,7 +213,19 @@ class IndexDocuments:
 
     def block_list(self, scope: Scope) -> BlockList:
         item = self.access.get(keys.blocks_key(self.generation, scope))
-        return BlockList() if item is None else BlockList(int(item["v"]["N"]), tuple(unpack_json(item["z"]["B"])))
+        if item is None:
+            return BlockList()
+        numbers = (int(item[name]["N"]) for name in "vde")
+        return BlockList(next(numbers), tuple(unpack_json(item["z"]["B"])), *numbers)
+
+    def packed_count(self, scope: Scope) -> IndexCount | None:
+        """What the blocks hold, without reading them; None where something waits that may change it."""
+        partition = keys.index_partition(self.generation, scope)
+        walks = [Walk(partition, keys.documents_range(half)) for half in range(keys.TAIL_HALVES)]
+        if any(self.access.side_by_side(lambda walk: self.access.page(walk, 1)[0], walks)):
+            return None
+        blocks = self.block_list(scope)
+        return IndexCount(blocks.documents, blocks.vectors)
 
     def _parts(self, scope: Scope, blocks: BlockList) -> list[Part | None]:
         if self.cache is not None:
@@ -231,7 +250,7 @@ def _there(waiting: Sequence[Waiting], blocks: BlockList, parts: Sequence[Part |
     found = {name: part for name, part in zip(blocks.names, parts, strict=True) if part is not None}
     if len(found) < len(blocks.names):
         _LOG.warning("blocks of the index are lost", extra={"blocks": len(blocks.names) - len(found)})
-    return StoredDocuments(waiting, BlockList(blocks.number, tuple(found)), list(found.values()))
+    return StoredDocuments(waiting, blocks._replace(names=tuple(found)), list(found.values()))
 
 
 def _values(record: Record, by_words: bool) -> tuple[Attributes, tuple[str, ...]]:
