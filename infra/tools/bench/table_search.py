@@ -210,8 +210,6 @@ def of_size(count: int, *, packed: bool, searches: int) -> list[dict[str, Any]]:
         if packed:
             index_packing.PackDocuments(access, lambda: S3Snapshots(bucket, name)).pack(GENERATION, USER)
         packing = time.perf_counter() - began
-        found = priced(_child(name, packed=packed, searches=searches))
-        return {"records": count, "form": "blocks" if packed else "items", "packing_seconds": packing, **found}
         forms = {"blocks": ["--packed"], "blocks kept": ["--packed", "--kept"]} if packed else {"items": []}
         return [
             {"records": count, "form": form, "packing_seconds": packing} | priced(_child(name, options, searches))

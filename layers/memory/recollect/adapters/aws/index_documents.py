@@ -12,8 +12,8 @@ An item of a document has beside `pk` and `sk`:
 | `w`       | a token of the write, by which packing knows what it has read                                 |
 
 The list of blocks is an item with its number `v`, the objects' names `z`, and how many documents (`d`) and vectors
-(`e`) are in them. Packing writes blocks, then the list, then deletes the items: so items are read before the list, and a
-document that left the items is in the list's blocks.
+(`e`) are in them. Packing writes blocks, then the list, then deletes the items: so items are read before the list, and
+a document that left the items is in the list's blocks.
 """
 
 from __future__ import annotations
