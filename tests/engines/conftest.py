@@ -105,6 +105,10 @@ class Deployment:
 SEARCH_ENGINES = ("domain", "table")
 SEARCH_ENGINE = os.environ.get("RECOLLECT_TEST_SEARCH_ENGINE", "domain")
 """Where the index of a deployment is whose test does not say it."""
+on_both = pytest.mark.parametrize("deployment", SEARCH_ENGINES, indirect=True)
+"""A test of what the search engine has a part in: run with each, by each run of the tests."""
+on_the_domain = pytest.mark.parametrize("deployment", ["domain"], indirect=True)
+"""A test that speaks to OpenSearch itself."""
 
 
 def settings_on(engines: Engines, name: str, search_engine: str = SEARCH_ENGINE) -> Settings:

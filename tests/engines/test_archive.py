@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment
+from engines.conftest import Deployment, on_both
 from recollect.archive.record_line import read_line
 from recollect.archive.transfer import ImportOrder, LineOutcome
 from recollect.core.scope import Scope
@@ -42,6 +42,7 @@ def run(kind: JobKind, **state: Any) -> dict[str, int]:
             return counts
 
 
+@on_both
 @pytest.mark.spec("P-22")
 def test_snapshots_are_taken_restored_and_rewritten(deployment: Deployment) -> None:
     app, ids = deployment.app, add(deployment, 40)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import SEARCH_ENGINES, Deployment, lambda_context
+from engines.conftest import Deployment, lambda_context, on_both
 from recollect.core.scope import Scope
 
-pytestmark = [pytest.mark.engines, pytest.mark.parametrize("deployment", SEARCH_ENGINES, indirect=True)]
+pytestmark = [pytest.mark.engines, on_both]
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment
+from engines.conftest import Deployment, on_both
 from engines.test_forgetting import SECRET, in_index, in_table, ingested
 from recollect.deletion.tombstone_log import seconds_from_now
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, on_both]
 
 
 def statuses(deployment: Deployment, *contents: str, **more: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from deployment.permissions import refusals
-from engines.conftest import Deployment, lambda_context
+from engines.conftest import Deployment, lambda_context, on_both
 from engines.test_jobs_end_to_end import jobs, noting, run, say
 from recollect.core.scope import Scope
 from recollect.timeline.failed_projections import RETRY_POLICY
@@ -42,6 +42,7 @@ def refusing(deployment: Deployment, word: str) -> Iterator[None]:
         attempt._embedder = real
 
 
+@on_both
 @pytest.mark.spec("P-25")
 def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) -> None:
     good, bad = say(jobs, "the cat sleeps all day", 2), say(jobs, "the zebra sings at midnight", 1)

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment, lambda_context
+from engines.conftest import Deployment, lambda_context, on_both
 from recollect.adapters.aws import keys
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
 from recollect.projection.project import ProjectEvents
 from recollect.timeline.timeline import PendingEvent
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, on_both]
 
 ANNA = Scope("acme", "anna")
 SECRET = "the zebra sings at midnight"

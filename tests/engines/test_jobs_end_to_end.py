@@ -13,7 +13,7 @@ from opensearchpy import Transport
 
 from deployment.gateway import TRANSACTION_ACTIONS, Need
 from deployment.permissions import refusals
-from engines.conftest import Deployment, lambda_context, shown_at_once
+from engines.conftest import Deployment, lambda_context, on_both, on_the_domain, shown_at_once
 from recollect.core.errors import NotReady
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
@@ -81,6 +81,7 @@ def noting(jobs: Deployment) -> Iterator[set[Need]]:
         events.unregister("provide-client-params.dynamodb.*", note)
 
 
+@on_both
 @pytest.mark.spec("A-57", "A-62", "A-63", "A-64", "A-65")
 def test_what_the_rules_let_go_is_gone_everywhere_told_and_archived(jobs: Deployment) -> None:
     rules = {"retention": [{"older_than_days": 30, "archive": True}]}
@@ -162,6 +163,7 @@ def test_a_tenants_job_touches_no_other_tenant(jobs: Deployment) -> None:
     assert {marker.scope.tenant for marker in markers} == {"other"}
 
 
+@on_the_domain
 @pytest.mark.spec("A-34")
 def test_a_lost_index_is_made_and_filled_again_by_itself(jobs: Deployment) -> None:
     say(jobs, "the cat sleeps all day", 2)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from embedded.setting import judged
-from engines.conftest import SEARCH_ENGINES, Deployment, lambda_context, shown_at_once
+from engines.conftest import Deployment, lambda_context, on_both, shown_at_once
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition import search_index
@@ -24,7 +24,7 @@ from recollect.jobs.job import JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.retrieval.nomination import IndexCount
 
-pytestmark = [pytest.mark.engines, pytest.mark.parametrize("deployment", SEARCH_ENGINES, indirect=True)]
+pytestmark = [pytest.mark.engines, on_both]
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 ANNA, BEN = Scope("acme", "anna"), Scope("strangers", "anna")

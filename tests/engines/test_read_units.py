@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment
+from engines.conftest import Deployment, on_the_domain
 from infra.tools.bench import aws_calls
 from infra.tools.bench.aws_calls import Counter, counted
 from infra.tools.bench.engines import dynamodb_of, search_client_of, store_without_transactions
@@ -16,7 +16,7 @@ from recollect.core.vectors import TextKind
 from recollect.search_index.page import index_document
 from recollect.timeline.timeline import Projection
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, on_the_domain]
 
 MESSAGES, AT_ONCE = 1000, 100
 THINGS = ("dog", "boat", "garden", "violin", "sister", "bakery", "museum", "train", "kitchen", "letter")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder
-from engines.conftest import Deployment
+from engines.conftest import Deployment, on_the_domain
 from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.composition import search_index
@@ -19,7 +19,7 @@ from recollect.jobs.job import JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.retrieval.nomination import IndexCount
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, on_the_domain]
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 ANNA = Scope("acme", "anna")

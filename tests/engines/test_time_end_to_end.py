@@ -7,7 +7,7 @@ import pytest
 
 from embedded.setting import NOON, Memory, open_memory
 from embedded.timing import DAY, HOUR, by_words, change, found, items, kept, lapse, supersede
-from engines.conftest import Deployment
+from engines.conftest import Deployment, on_both
 from recollect.core.scope import Scope
 from recollect.memories.memory import Lapse, MemoryStatus
 from recollect.retrieval.ranking import Mode
@@ -91,6 +91,7 @@ def test_the_past_and_the_present_are_the_same_on_both_engines(deployment: Deplo
         assert [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b] == [], station
 
 
+@on_both
 @pytest.mark.spec("P-22", "P-24")
 def test_a_slot_is_deleted_with_the_values_that_hold_over_it(deployment: Deployment) -> None:
     cloud = Memory(deployment.app)

@@ -250,6 +250,6 @@ class _CountingHashing(HashingEmbedder):
 class _Forgetful(Before):
     """Takes documents and shows one less."""
 
-    def count(self, owner: Scope) -> IndexCount:
+    def count(self, owner: Scope, most: int | None = None) -> IndexCount:
         found = self.part.count(owner)
         return IndexCount(found.documents - 1, found.vectors)

@@ -3,9 +3,11 @@
     python -m infra.tools.bench.table_search [--records N]… [--out FILE]
 
 Needs the engines (`make engines`). Each size is one user's: records of 4 to 30 words, vectors of 384 numbers. First as
-items (up to 3,000), then packed into blocks. The searches run in a process of their own on one core; its peak of memory
-counts the interpreter, numpy and the SDK, and no model. The engines answer on the same machine: AWS's network is not in
-the figures, so what a search reads is told beside them.
+items (up to 3,000), then packed into blocks, read anew for each search and then kept by the process. The searches run
+in a process of their own on one core; its peak of memory counts the interpreter, numpy and the SDK, and no model. The
+engines answer on the same machine: AWS's network is not in the figures, so what a search reads is told beside them, and
+what it would take on Lambda is estimated (`on_lambda`): processor time over the share of a core that the memory buys,
+and what S3 and the table take to answer, by the constants below.
 """
 
 from __future__ import annotations
@@ -13,14 +15,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import secrets
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,14 @@ import numpy as np
 from infra.tools.costs.pricing import gb_second, price
 from recollect.adapters.aws import index_packing
 from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
+from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.snapshots import Bucket, S3Snapshots
 from recollect.adapters.aws.table import ItemAccess, Table
 from recollect.adapters.aws.table_index import TableIndex
 from recollect.adapters.concurrency import Threads
 from recollect.contracts.examples import NOW, a_random_vector, an_event
+from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.retrieval.filters import SearchFilters
@@ -50,6 +53,15 @@ DIMENSION = 384
 VOCABULARY = 20_000
 SEARCHES = 40
 MEMORY_GB = 1.0
+CORE_MEGABYTES = 1769
+"""Memory that buys a function one core; less buys its share of one."""
+S3_FIRST_BYTE_MS = 30
+S3_MEGABYTES_PER_SECOND = 75
+"""Of a function, over all its streams."""
+TABLE_MS = 20
+"""Three waves of reads: what waits, the list of blocks, the vectors."""
+MEMORIES = (512, 1024, 1769)
+KEPT_BYTES = 64_000_000
 GENERATION = "bench.1"
 USER = Scope("bench", "user")
 _PATIENT = ClientPolicy(connect_seconds=5, read_seconds=60)
@@ -84,13 +96,15 @@ class Counted:
 _READS = ("query", "get_item", "batch_get_item", "get_object")
 
 
-def opened(name: str, *, packed: bool) -> tuple[TableIndex, Counted, Counted]:
-    """The index over the table and the bucket of that name, and its clients."""
+def opened(name: str, *, packed: bool, kept: bool = False) -> tuple[TableIndex, Counted, Counted]:
+    """The index over the table and the bucket of that name, and its clients; `kept`: blocks are kept once read."""
     table, bucket = Counted(dynamodb_client(_PATIENT)), Counted(Bucket(name, 60).client)
     access = ItemAccess(table, name, Threads())
     store = S3Snapshots(bucket, name)
     users = lambda _: [USER.user_id]  # noqa: E731
-    return TableIndex(access, users, GENERATION, DIMENSION, (lambda: store) if packed else None), table, bucket
+    cache = BlockCache(KEPT_BYTES, time.monotonic) if kept else None
+    index = TableIndex(access, users, GENERATION, DIMENSION, (lambda: store) if packed else None, cache=cache)
+    return index, table, bucket
 
 
 def text_of(chance: np.random.Generator) -> str:
@@ -104,13 +118,25 @@ def load(index: TableIndex, access: ItemAccess, count: int) -> None:
     chance = np.random.default_rng(count)
     for start in range(0, count, _AT_ONCE):
         at = [NOW - timedelta(minutes=count - n) for n in range(start, min(start + _AT_ONCE, count))]
-        events = [an_event(USER, content=text_of(chance), timestamp=moment, recorded_at=moment) for moment in at]
+        events = [_event(chance, n, moment) for n, moment in enumerate(at, start)]
         vectors = [a_random_vector(start + n, DIMENSION) for n in range(len(events))]
         made = zip(events, vectors, strict=True)
         assert index.put([index_document(USER, event, vector) for event, vector in made]) == []
         DynamoDBProjections(access).save(
             USER, [Projection(e.ref, v, GENERATION) for e, v in zip(events, vectors, strict=True)]
         )
+
+
+def _event(chance: np.random.Generator, number: int, moment: datetime) -> Event:
+    """Forty to a conversation, stored within three seconds, of a hundred kinds of importance."""
+    return an_event(
+        USER,
+        content=text_of(chance),
+        timestamp=moment,
+        recorded_at=moment + timedelta(milliseconds=int(chance.integers(3000))),
+        conversation_id=f"conversation-{number // 40}",
+        importance=int(chance.integers(100)) / 100,
+    )
 
 
 def request_of(number: int) -> NominationRequest:
@@ -121,10 +147,10 @@ def request_of(number: int) -> NominationRequest:
     return NominationRequest(filters=SearchFilters(now=NOW), limit=PER_ARM, superseded=20, terms=terms, vector=vector)
 
 
-def measured(name: str, *, packed: bool, searches: int) -> dict[str, Any]:
+def measured(name: str, *, packed: bool, searches: int, kept: bool = False) -> dict[str, Any]:
     """In this process, on one core: run as a process of its own."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    index, table, bucket = opened(name, packed=packed)
+    index, table, bucket = opened(name, packed=packed, kept=kept)
     index.nominate(USER, request_of(0))
     table.units, bucket.objects, bucket.bytes = 0.0, 0, 0
     walls, processor = [], []
@@ -137,24 +163,41 @@ def measured(name: str, *, packed: bool, searches: int) -> dict[str, Any]:
         "wall_ms_p50": statistics.median(walls),
         "wall_ms_p95": sorted(walls)[int(0.95 * len(walls))],
         "processor_ms_p50": statistics.median(processor),
-        "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_megabytes": _peak_kilobytes() / 1024,
         "read_units": table.units / searches,
         "objects": bucket.objects / searches,
         "object_megabytes": bucket.bytes / searches / 1e6,
     }
 
 
+def _peak_kilobytes() -> int:
+    """Of this program: the figure of `getrusage` begins with what the process had before it became this program."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1])
+
+
+def on_lambda(figures: dict[str, Any]) -> dict[str, float]:
+    """Milliseconds of a search by megabytes of memory: nothing of it side by side, so an upper bound of its parts."""
+    reading = S3_FIRST_BYTE_MS + 1000 * figures["object_megabytes"] / S3_MEGABYTES_PER_SECOND
+    waiting = TABLE_MS + (reading if figures["objects"] else 0)
+    shares = {memory: min(1, memory / CORE_MEGABYTES) for memory in MEMORIES}
+    return {str(memory): waiting + figures["processor_ms_p50"] / share for memory, share in shares.items()}
+
+
 def priced(figures: dict[str, Any]) -> dict[str, Any]:
-    """Dollars for a million searches: what the index reads, and Lambda's time at 1 GB for as long as it took here."""
+    """Dollars for a million searches: what the index reads, and Lambda's time at 1 GB as it is estimated."""
     reads = figures["read_units"] * price("read_units_million")
     objects = figures["objects"] * price("object_reads_million")
-    time_ = figures["wall_ms_p50"] / 1000 * MEMORY_GB * gb_second() * 1e6
+    time_ = on_lambda(figures)["1024"] / 1000 * MEMORY_GB * gb_second() * 1e6
     parts = {"reads": reads, "objects": objects, "time": time_}
-    return figures | {"dollars_per_million": parts | {"in all": sum(parts.values())}}
+    return figures | {
+        "on_lambda_ms": on_lambda(figures),
+        "dollars_per_million": parts | {"in all": sum(parts.values())},
+    }
 
 
-def of_size(count: int, *, packed: bool, searches: int) -> dict[str, Any]:
-    """One user of that many records, in a table and a bucket of their own."""
+def of_size(count: int, *, packed: bool, searches: int) -> list[dict[str, Any]]:
+    """One user of that many records, in a table and a bucket of their own: in blocks both read anew and kept."""
     name = f"bench-{secrets.token_hex(4)}"
     index, table, bucket = opened(name, packed=packed)
     access = ItemAccess(table, name, Threads())
@@ -167,18 +210,19 @@ def of_size(count: int, *, packed: bool, searches: int) -> dict[str, Any]:
         if packed:
             index_packing.PackDocuments(access, lambda: S3Snapshots(bucket, name)).pack(GENERATION, USER)
         packing = time.perf_counter() - began
-        found = priced(_child(name, packed=packed, searches=searches))
-        return {"records": count, "form": "blocks" if packed else "items", "packing_seconds": packing, **found}
+        forms = {"blocks": ["--packed"], "blocks kept": ["--packed", "--kept"]} if packed else {"items": []}
+        return [
+            {"records": count, "form": form, "packing_seconds": packing} | priced(_child(name, options, searches))
+            for form, options in forms.items()
+        ]
     finally:
         table.delete_table(TableName=name)
 
 
-def _child(name: str, *, packed: bool, searches: int) -> dict[str, Any]:
+def _child(name: str, options: Sequence[str], searches: int) -> dict[str, Any]:
     line = [sys.executable, "-m", __spec__.name, "--measure", name, "--searches", str(searches)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*line, *(["--packed"] if packed else [])], env=environment, check=True, stdout=subprocess.PIPE, text=True
-    )
+    done = subprocess.run([*line, *options], env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -191,16 +235,19 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     parser.add_argument("--packed", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--kept", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(given)
     if asked.measure:
-        print(json.dumps(measured(asked.measure, packed=asked.packed, searches=asked.searches)))
+        figures = measured(asked.measure, packed=asked.packed, searches=asked.searches, kept=asked.kept)
+        print(json.dumps(figures))
         return
     sizes = asked.records or SIZES
     forms = [(size, False) for size in sizes if size <= MOST_AS_ITEMS] + [(size, True) for size in sizes]
-    figures = json.dumps([of_size(n, packed=packed, searches=asked.searches) for n, packed in forms], indent=1)
+    found = [one for n, packed in forms for one in of_size(n, packed=packed, searches=asked.searches)]
+    told = json.dumps(found, indent=1)
     if asked.out:
-        asked.out.write_text(figures + "\n", "utf-8")
-    print(figures)
+        asked.out.write_text(told + "\n", "utf-8")
+    print(told)
 
 
 if __name__ == "__main__":

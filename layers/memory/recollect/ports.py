@@ -236,8 +236,11 @@ class SearchIndex(Protocol):
     def nominate(self, scope: Scope, request: NominationRequest) -> Nominations:
         """One wave of all arms, with the user's statistics. Raises Unavailable where the engine is away."""
 
-    def count(self, owner: Scope) -> IndexCount:
-        """Of the user, or of the whole tenant (`items.of_tenant`)."""
+    def count(self, owner: Scope, most: int | None = None) -> IndexCount:
+        """Of the user, or of the whole tenant (`items.of_tenant`).
+
+        With `most` it may stop, once it has counted so many documents.
+        """
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
         """The user's indexed records, by id, after that one."""

@@ -71,6 +71,12 @@ def _positive(text: str) -> int:
     return number
 
 
+def _megabytes(text: str) -> int:
+    if not text.isdecimal() or int(text) > 8192:
+        raise ValueError("must be a whole number of megabytes from 0 to 8192")
+    return int(text)
+
+
 def _seconds(text: str) -> float:
     number = float(text)
     if not 0 < number <= 900:
@@ -207,6 +213,12 @@ class Settings:
         "Shards of an index that is made from now on; one that there is keeps its own "
         "([operations.md](operations.md#size-of-the-search-engine)).",
         _positive,
+    )
+    index_cache_megabytes: int = _setting(
+        "64",
+        "How much of the blocks of the table's own index a process keeps for its next searches; 0 for nothing "
+        "([operations.md](operations.md#search-engine)).",
+        _megabytes,
     )
     snapshot_bucket: str = _setting("", "S3 bucket of snapshots.")
     event_bus: str = _setting("", "EventBridge bus; empty publishes to the readable log only.")

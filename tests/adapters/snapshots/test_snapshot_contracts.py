@@ -13,7 +13,9 @@ from conftest import Engines
 from moto_calls import OneCallAtATime
 from recollect.adapters.aws.snapshots import S3Snapshots
 from recollect.adapters.local.files import FolderSnapshots
+from recollect.adapters.spared_snapshots import SparedSnapshots
 from recollect.contracts.conditional_stores import SnapshotStoreContract
+from recollect.core.errors import VersionMismatch
 from recollect.ports import SnapshotStore
 
 BUCKET = "snapshots"
@@ -23,6 +25,31 @@ class TestFolderSnapshots(SnapshotStoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> SnapshotStore:
         return FolderSnapshots(tmp_path / "snapshots")
+
+
+class TestSparedSnapshots(SnapshotStoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> SnapshotStore:
+        return SparedSnapshots(FolderSnapshots(tmp_path / "spared"), FolderSnapshots(tmp_path / "scratch"))
+
+
+def test_what_is_spared_is_shown_and_never_written(tmp_path: Path) -> None:
+    spared = FolderSnapshots(tmp_path / "spared")
+    tags = {name: spared.put_if_absent("t", name, name.encode()) for name in ("a/1", "a/2", "a/3")}
+    store = SparedSnapshots(spared, FolderSnapshots(tmp_path / "scratch"))
+    store.put_if_match("t", "a/1", b"new", tags["a/1"])
+    with pytest.raises(VersionMismatch):
+        store.put_if_match("t", "a/2", b"new", "other")
+    with pytest.raises(VersionMismatch):
+        store.put_if_absent("t", "a/2", b"")
+    store.delete("t", "a/3")
+    store.purge("t", "a/3")
+    store.put_if_absent("t", "a/4", b"4")
+    assert [(name, (store.get("t", name) or (b"",))[0]) for name in store.names("t", "a/")] == [
+        ("a/1", b"new"), ("a/2", b"a/2"), ("a/4", b"4"),
+    ]  # fmt: skip
+    assert store.get("t", "a/3") is None
+    assert {name: spared.get("t", name) for name in spared.names("t")} == {n: (n.encode(), t) for n, t in tags.items()}
 
 
 class TestS3SnapshotsOnMoto(SnapshotStoreContract):

@@ -27,7 +27,7 @@ Places: TypeAlias = NDArray[np.int64]
 
 COSINE_NOISE = 5e-6
 """How far a cosine in float32 may be from the exact one."""
-RESCORED_BESIDES = 16
+RESCORED_BESIDES = 48
 """Where cosines are rough: how many positions beyond the limit are looked at exactly, the best of what may matter."""
 NEVER = np.iinfo(np.int64).max
 """The time of what does not expire."""
@@ -169,10 +169,15 @@ class VectorArm:
         places = self.near(among, limit)
         return ordered(self._columns, places, self._exact(places), limit)
 
+    def doubtful(self, least: float) -> Places:
+        """The positions of which a rough cosine does not tell whether they reach this one."""
+        near: Places = np.flatnonzero(self._columns["embedded"] & (np.abs(self._about - least) < self._columns.noise))
+        return near
+
     def reaching(self, least: float) -> Mask:
         """The positions whose cosine is at least this, of those with a vector."""
         reached: Mask = self._about >= least
-        near = np.flatnonzero(np.abs(self._about - least) < self._columns.noise)
+        near = self.doubtful(least)
         reached[near] = self._exact(near) >= least - _COSINE_TOLERANCE
         reached &= self._columns["embedded"]
         return reached

@@ -19,7 +19,7 @@ import heapq
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -346,12 +346,14 @@ class DiffSnapshots:
     def __init__(self, snapshots: Snapshots) -> None:
         self._snapshots = snapshots
 
-    def diff(self, tenant: str, first: str, second: str, named: int = 100) -> SnapshotDiff:
-        """The changes from the first to the second; lists at most `named` of them. Raises NotFound."""
+    def diff(
+        self, tenant: str, first: str, second: str, named: int = 100, users: Iterable[str] | None = None
+    ) -> SnapshotDiff:
+        """The changes from the first to the second, of these users; lists at most `named` of them. Raises NotFound."""
         before, after = self._snapshots.one(tenant, first), self._snapshots.one(tenant, second)
-        users = dict.fromkeys(user.user_id for one in (before, after) for user in self._users(tenant, one.id))
+        theirs = users if users is not None else self._of_either(tenant, before.id, after.id)
         diff = SnapshotDiff()
-        for user_id in users:
+        for user_id in theirs:
             scope = Scope(tenant, user_id)
             for kind, record_id in _changes(self._lines(scope, before.id), self._lines(scope, after.id)):
                 diff.counts[kind] += 1
@@ -359,8 +361,10 @@ class DiffSnapshots:
                     diff.changes.append(RecordChange(kind, user_id, record_id))
         return diff
 
-    def _users(self, tenant: str, snapshot_id: str) -> Iterator[SnapshotUser]:
-        return (user for _, user in self._snapshots.users(tenant, snapshot_id, None))
+    def _of_either(self, tenant: str, *snapshot_ids: str) -> Iterable[str]:
+        return dict.fromkeys(
+            user.user_id for one in snapshot_ids for _, user in self._snapshots.users(tenant, one, None)
+        )
 
     def _lines(self, scope: Scope, snapshot_id: str) -> Iterator[RecordLine]:
         user, _ = self._snapshots.user(scope, snapshot_id)

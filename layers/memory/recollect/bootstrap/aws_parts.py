@@ -2,6 +2,7 @@
 client.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -67,15 +68,18 @@ class AwsParts(ProviderParts):
 
     @cached_property
     def _table_index(self) -> SearchIndex:
+        from recollect.adapters.aws.index_cache import BlockCache
         from recollect.adapters.aws.table_index import TableIndex
 
         embedder, users = self.embedder, KnownUsers(self.items)
+        kept = self._settings.index_cache_megabytes
         return TableIndex(
             self.access,
             users.all,
             embedder.generation if embedder else None,
             embedder.dimension if embedder else 0,
             (lambda: self.snapshots) if self._settings.snapshot_bucket else None,
+            cache=BlockCache(kept * 1_000_000, time.monotonic) if kept else None,
         )
 
     @cached_property

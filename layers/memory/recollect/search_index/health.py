@@ -127,7 +127,7 @@ class CheckIndex:
 
     def _is_empty(self, tenant: str) -> bool:
         """Whether the index is empty though the tenant has records."""
-        if self._index.count(of_tenant(tenant)).documents:
+        if self._index.count(of_tenant(tenant), most=1).documents:
             return False
         users = self._users.page(tenant, _USERS, None).user_ids
         return any(self._timeline.records(Scope(tenant, user_id), 1, None).events for user_id in users)
@@ -211,9 +211,10 @@ class WatchIndex:
         capacity = self._rules(tenant).limits.index_capacity
         if capacity is None or self._is_quiet(tenant, OVER_CAPACITY):
             return
-        documents = self._index.count(of_tenant(tenant)).documents
+        critical = int(capacity * self._policy.critical_share)
+        documents = self._index.count(of_tenant(tenant), most=critical + 1).documents
         if documents > capacity:
-            severity = CRITICAL if documents > capacity * self._policy.critical_share else WARNING
+            severity = CRITICAL if documents > critical else WARNING
             self._warn(tenant, severity, OVER_CAPACITY)
 
     def _is_quiet(self, tenant: str, reason: str) -> bool:

@@ -280,8 +280,8 @@ class IndexInUse:
         found = index.nominate(scope, replace(request, vector=None, min_similarity=None))
         return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
 
-    def count(self, owner: Scope) -> IndexCount:
-        return self._reading(self._readable(owner.tenant)).count(owner)
+    def count(self, owner: Scope, most: int | None = None) -> IndexCount:
+        return self._reading(self._readable(owner.tenant)).count(owner, most)
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
         return self._reading(self._readable(scope.tenant)).listed(scope, limit, after)

@@ -1,20 +1,24 @@
 """Packing of the table's own index: what is left of what was removed, what a crash leaves, and how exact it stays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from recollect.adapters.aws import index_packing, keys
+from recollect.adapters.aws import index_nomination, index_packing, keys
 from recollect.adapters.aws.index_blocks import pack_part, unpack_part
+from recollect.adapters.aws.index_columns import UserColumns
 from recollect.adapters.aws.index_documents import IndexDocuments
+from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_packing import PackDocuments
-from recollect.adapters.aws.index_part import PackedVectors, part_of, record_of, selected
+from recollect.adapters.aws.index_part import Part, part_of, record_of, selected
+from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.table import ItemAccess, Walk
 from recollect.adapters.aws.table_index import TableIndex
+from recollect.adapters.exact_search import RESCORED_BESIDES, VectorArm
 from recollect.adapters.local.files import FolderSnapshots
 from recollect.contracts.examples import (
     a_document,
@@ -28,8 +32,10 @@ from recollect.contracts.examples import (
     some_events,
 )
 from recollect.core.errors import StoredDataError, Unavailable, VersionMismatch
+from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray
+from recollect.core.vectors import FloatArray, unit
+from recollect.retrieval.filters import DropReason
 from recollect.retrieval.nomination import Arm, IndexCount
 from recollect.timeline.timeline import Projection
 
@@ -97,6 +103,34 @@ def test_nothing_of_a_user_stays_who_was_removed_whole(deployed: Deployed) -> No
     deployed.packing.run(lambda: 100.0)
     assert (deployed.objects(), deployed.items()) == ([], ["B"])
     assert deployed.index.count(deployed.scope) == IndexCount(0, 0)
+
+
+def test_a_tenant_is_counted_without_reading_a_block_and_no_further_than_asked(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, first = of_tenant(deployed.scope.tenant), deployed.scope
+    ids = deployed.put(["paris"] * 6, [a_random_vector(n, LENGTH) for n in range(5)] + [np.zeros(LENGTH, np.float32)])
+    deployed.pack()
+    deployed.scope = Scope(first.tenant, "second")
+    deployed.put(["rome"] * 4)
+    asked: list[str] = []
+
+    def users(_: str) -> Iterator[str]:
+        for user_id in (first.user_id, "second"):
+            asked.append(user_id)
+            yield user_id
+
+    index = TableIndex(deployed.access, users, GENERATION, LENGTH, lambda: deployed.store)
+    assert index.count(tenant) == IndexCount(10, 9), "packed, and waiting"
+    deployed.pack()
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderSnapshots, "get", None)
+        assert index.count(tenant) == IndexCount(10, 9)
+        asked.clear()
+        assert index.count(tenant, most=1).documents == 6
+        assert asked == [first.user_id]
+    deployed.index.remove(first, ids[:1])
+    assert index.count(tenant) == IndexCount(9, 8)
 
 
 def test_an_older_write_after_a_removal_brings_nothing_back(deployed: Deployed) -> None:
@@ -286,7 +320,83 @@ def test_without_its_projection_a_vector_is_nearly_what_it_was(deployed: Deploye
     hit = deployed.index.nominate(deployed.scope, a_request(vector=vectors[3], limit=1)).hits[0]
     assert hit.ref.id == ids[3]
     assert hit.vector is not None
-    assert 0 < np.abs(hit.vector - vectors[3]).max() < 0.001
+    assert 0.99 < float(hit.vector @ vectors[3]) / float(np.linalg.norm(hit.vector)) < 1
+
+
+def test_of_twenty_thousand_packed_vectors_hardly_one_of_the_best_is_missed() -> None:
+    """The hardest kind: without any direction in common the eighty nearest lie as close together as can be."""
+    chance = np.random.default_rng(7)
+    matrix = unit(chance.standard_normal((20_000, LENGTH)).astype(np.float32))
+    columns = UserColumns([packed_part(matrix)], [np.ones(len(matrix), dtype=np.bool_)], None)
+    missed = dict.fromkeys((20, 80), 0)
+    for query in unit(chance.standard_normal((30, LENGTH)).astype(np.float32)):
+        looked_at = VectorArm(columns, query).near(columns["alive"], 80)
+        assert len(looked_at) <= 80 + RESCORED_BESIDES
+        nearest = np.argsort(-(matrix @ query))
+        for most in missed:
+            missed[most] += len(np.setdiff1d(nearest[:most], looked_at))
+    assert missed[20] == 0
+    assert missed[80] / (30 * 80) < 0.03
+
+
+@pytest.mark.parametrize(("most", "exact"), [(3, False), (6, True)])
+def test_a_tally_says_where_it_took_rough_cosines_for_the_threshold(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch, most: int, exact: bool
+) -> None:
+    monkeypatch.setattr(index_nomination, "MOST_DOUBTFUL", most)
+    query = a_random_vector(0, LENGTH)
+    other = a_random_vector(1, LENGTH)
+    deployed.put(["paris"] * 6, [unit(query + share * other) for share in (0.97, 0.98, 0.985, 0.995, 1.0, 1.01)])
+    deployed.pack()
+    least = float(query @ unit(query + 0.99 * other)) / float(np.linalg.norm(query))
+    counted = deployed.index.nominate(
+        deployed.scope, replace(a_request(vector=query, limit=1), min_similarity=least, count=True)
+    ).tally
+    assert counted is not None
+    assert counted.exact is exact
+    assert not exact or counted.dropped == {DropReason.THRESHOLD: 3}
+
+
+def test_few_bits_serve_vectors_of_few_numbers_and_none_alike() -> None:
+    matrix = np.zeros((5, 7), dtype=np.float32)
+    matrix[1:, 0] = 1.0
+    matrix[2, 6] = matrix[3, 6] = 0.5
+    matrix[4] = 1.0
+    packed = PackedVectors.of(unit(matrix))
+    assert np.allclose(packed.rows(np.arange(5)), unit(matrix), atol=0.06)
+    assert np.allclose(packed.cosines(unit(matrix)[2]), unit(matrix) @ unit(matrix)[2], atol=0.06)
+    assert PackedVectors.of(np.zeros((2, 0), dtype=np.float32)).dimension == 0
+
+
+def packed_part(matrix: FloatArray) -> Part:
+    """Records that differ in nothing but their vectors."""
+    scope = Scope("t", "u")
+    one = part_of([record_of(a_document(scope, e, a_random_vector(0, LENGTH))) for e in some_events(scope, 1)])
+    places = np.zeros(len(matrix), dtype=np.int64)
+    return Part(
+        [str(n) for n in range(len(matrix))],
+        {name: column[places] for name, column in one.numbers.items()},
+        {name: column[places] for name, column in one.names.items()},
+        one.strings,
+        Lists.of([()] * len(matrix)),
+        Lists.of([()] * len(matrix)),
+        PackedVectors.of(matrix),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lists_are_what_they_were_whatever_is_taken_out_and_joined(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    given = [[str(n) for n in chance.integers(6, size=chance.integers(5))] for _ in range(12)]
+    mask = chance.random(12) < 0.5
+    left = [one for one, kept in zip(given, mask, strict=True) if kept]
+    lists = Lists.joined([Lists.of(given).selected(mask), Lists.of(given)])
+    assert lists.vocabulary == sorted({name for one in [*left, *given] for name in one})
+    assert lists.lengths.tolist() == [len(one) for one in [*left, *given]]
+    for name in "012345x":
+        counts = {n: one.count(name) for n, one in enumerate([*left, *given]) if name in one}
+        places, times = lists.having(name)
+        assert dict(zip(places.tolist(), times.tolist(), strict=True)) == counts
 
 
 def _best(deployed: Deployed, query: FloatArray) -> list[str]:

@@ -20,15 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.adapters.aws.index_part import NAMES, NUMBERS, Lists, PackedVectors, Part
+from recollect.adapters.aws.index_cache import BlockCache
+from recollect.adapters.aws.index_lists import Lists
+from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
+from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.core.errors import StoredDataError
 from recollect.core.scope import Scope, user_hash
 from recollect.ports import SnapshotStore
 from recollect.search_index.page import safe_name
 
-BLOCK_RECORDS = 8192
+BLOCK_RECORDS = 16_384
 FOLDER = "search-blocks/"
-_FORM = b"RXB1"
+_FORM = b"RXB2"
 _START = struct.Struct("<4sI")
 _DIGITS = 12
 ANY_NUMBER = 10**_DIGITS - 1
@@ -37,13 +40,16 @@ ANY_NUMBER = 10**_DIGITS - 1
 
 def pack_part(part: Part) -> bytes:
     """A part with packed vectors as bytes."""
-    columns = [np.ascontiguousarray(one) for one in _columns(part)]
+    vectors = part.vectors
+    if not isinstance(vectors, PackedVectors):
+        raise StoredDataError("a block holds packed vectors")
+    columns = [np.ascontiguousarray(one) for one in (*_numbers(part), *_lists(part), *_vectors(vectors))]
     header = {
         "ids": list(part.ids),
         "strings": list(part.strings),
         "terms": list(part.terms.vocabulary),
         "labels": list(part.labels.vocabulary),
-        "dimension": part.vectors.dimension,
+        "dimension": vectors.dimension,
         "columns": [[one.dtype.str, one.size] for one in columns],
     }
     packed = zlib.compress(json.dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
@@ -62,22 +68,35 @@ def unpack_part(data: bytes) -> Part:
         raise StoredDataError("a block of the index that cannot be read") from error
 
 
-def _columns(part: Part) -> Iterator[NDArray[Any]]:
-    vectors = part.vectors
-    if not isinstance(vectors, PackedVectors):
-        raise StoredDataError("a block holds packed vectors")
-    yield from (part.numbers[name] for name in NUMBERS)
-    yield from (_small(part.names[name]) for name in NAMES)
+def _numbers(part: Part) -> Iterator[NDArray[Any]]:
+    """Numbers and names; `recorded_at` as what has passed since `timestamp`; of equal ones the first."""
+    later = {"recorded_at": part.numbers["recorded_at"] - part.numbers["timestamp"]}
+    for column in (*((part.numbers | later)[name] for name in NUMBERS), *(part.names[name] for name in NAMES)):
+        same = len(column) > 0 and bool(np.all(column == column[0]))
+        yield _small(column[:1] if same else column)
+
+
+def _lists(part: Part) -> Iterator[NDArray[Any]]:
+    """Of the counts only those that are not 1, and how far each of them is from the one before."""
     for lists in (part.terms, part.labels):
-        yield _small(lists.codes)
-        yield _small(lists.lengths)
+        several = np.flatnonzero(lists.counts != 1)
+        gaps = np.diff(several, prepend=0)
+        yield from map(_small, (np.diff(lists.starts), lists.places, gaps, lists.counts[several], lists.lengths))
+
+
+def _vectors(vectors: PackedVectors) -> Iterator[NDArray[Any]]:
     yield from (vectors.codes, vectors.scales, vectors.errors)
 
 
-def _small(codes: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in as few bytes as the greatest of them needs; all are -1 or more."""
-    most = int(codes.max(initial=0))
-    return codes.astype(next(kind for kind in (np.int8, np.int16, np.int32) if most <= np.iinfo(kind).max))
+def _small(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in as few bytes as the least and the greatest of them need."""
+    if not np.issubdtype(numbers.dtype, np.integer):
+        return numbers
+    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    fitting = (
+        k for k in (np.int8, np.int16, np.int32, np.int64) if np.iinfo(k).min <= least and most <= np.iinfo(k).max
+    )
+    return numbers.astype(next(fitting))
 
 
 def _arrays(data: bytes, start: int, columns: Sequence[tuple[str, int]]) -> Iterator[NDArray[Any]]:
@@ -88,21 +107,23 @@ def _arrays(data: bytes, start: int, columns: Sequence[tuple[str, int]]) -> Iter
 
 
 def _part(header: dict[str, Any], arrays: Iterator[NDArray[Any]]) -> Part:
-    numbers = {name: next(arrays) for name in NUMBERS}
-    names = {name: next(arrays).astype(np.int32) for name in NAMES}
-    terms, labels = (
-        Lists(header[name], next(arrays), np.cumsum(next(arrays), dtype=np.int64)) for name in ("terms", "labels")
-    )
-    codes = next(arrays).reshape(len(header["ids"]), header["dimension"])
-    return Part(
-        header["ids"],
-        numbers,
-        names,
-        header["strings"],
-        terms,
-        labels,
-        PackedVectors(codes, next(arrays), next(arrays)),
-    )
+    count = len(header["ids"])
+    numbers = {name: np.broadcast_to(next(arrays).astype(kind), count) for name, kind in NUMBERS.items()}
+    numbers["recorded_at"] = numbers["recorded_at"] + numbers["timestamp"]
+    names = {name: np.broadcast_to(next(arrays).astype(np.int32), count) for name in NAMES}
+    terms, labels = (_list(header[name], arrays) for name in ("terms", "labels"))
+    codes = next(arrays).reshape(count, (header["dimension"] + 1) // 2)
+    vectors = PackedVectors(header["dimension"], codes, next(arrays), next(arrays))
+    return Part(header["ids"], numbers, names, header["strings"], terms, labels, vectors)
+
+
+def _list(vocabulary: Sequence[str], arrays: Iterator[NDArray[Any]]) -> Lists:
+    starts = np.cumsum(np.append(0, next(arrays)), dtype=np.int64)
+    places = next(arrays)
+    counts = np.ones(len(places), dtype=np.int32)
+    several = np.cumsum(next(arrays), dtype=np.int64)
+    counts[several] = next(arrays)
+    return Lists(vocabulary, starts, places, counts, next(arrays))
 
 
 def block_name(generation: str, scope: Scope, number: int, token: str) -> str:
@@ -115,10 +136,18 @@ def block_folder(generation: str, scope: Scope) -> str:
     return f"{FOLDER}{safe_name(generation)}/{user_hash(scope.user_id)}/"
 
 
-def read_block(store: SnapshotStore, scope: Scope, name: str) -> Part | None:
+def read_block(store: SnapshotStore, scope: Scope, name: str, cache: BlockCache | None = None) -> Part | None:
     """The block of this name; None where it is gone. Raises StoredDataError."""
+    kept = None if cache is None else cache.get(scope.tenant, name)
+    if kept is not None:
+        return kept
     found = store.get(scope.tenant, name)
-    return None if found is None else unpack_part(found[0])
+    if found is None:
+        return None
+    part = unpack_part(found[0])
+    if cache is not None:
+        cache.put(scope.tenant, name, part, len(found[0]))
+    return part
 
 
 def delete_blocks(store: SnapshotStore, generation: str, scope: Scope, number: int, kept: Sequence[str]) -> None:

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.adapters.aws.index_part import NAMES, NUMBERS, PackedVectors, Part
+from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
+from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.adapters.exact_search import NO_NAME, Mask, Places
 from recollect.core.vectors import FloatArray
 
@@ -70,13 +71,13 @@ class UserColumns:
 
     def counts(self, terms: Sequence[str]) -> dict[str, tuple[Places, NDArray[np.int64]]]:
         """For each term the positions alive that have it, and how often."""
-        return {term: self._having([part.terms.having([term]) for part in self._parts], term) for term in terms}
+        return {term: self._having([part.terms.having(term) for part in self._parts]) for term in terms}
 
     def labelled(self, labels: Sequence[str]) -> list[Mask]:
         """For each label the mask of the positions that have it."""
         masks = [np.zeros(len(self), dtype=np.bool_) for _ in labels]
         for mask, label in zip(masks, labels, strict=True):
-            mask[self._having([part.labels.having([label]) for part in self._parts], label)[0]] = True
+            mask[self._having([part.labels.having(label) for part in self._parts])[0]] = True
         return masks
 
     @property
@@ -114,13 +115,9 @@ class UserColumns:
             found[n] = self._read[int(places[n])]
         return found
 
-    def _having(
-        self, found: Sequence[dict[str, tuple[Places, NDArray[np.int64]]]], name: str
-    ) -> tuple[Places, NDArray[np.int64]]:
-        there = [
-            (start + one[name][0], one[name][1]) for start, one in zip(self._starts, found, strict=False) if name in one
-        ]
-        places = self._joined([places for places, _ in there], np.int64)
+    def _having(self, there: Sequence[tuple[Places, NDArray[np.int64]]]) -> tuple[Places, NDArray[np.int64]]:
+        """What is alive of what each part has."""
+        places = self._joined([start + one[0] for start, one in zip(self._starts, there, strict=False)], np.int64)
         counts = self._joined([counts for _, counts in there], np.int64)
         alive = self._columns["alive"][places]
         return places[alive], counts[alive]

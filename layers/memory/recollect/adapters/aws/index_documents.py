@@ -11,8 +11,9 @@ An item of a document has beside `pk` and `sk`:
 | `y`       | removed: whatever a block has of it does not count                                            |
 | `w`       | a token of the write, by which packing knows what it has read                                 |
 
-The list of blocks is an item with its number `v` and the objects' names `z`. Packing writes blocks, then the list, then
-deletes the items: so items are read before the list, and a document that left the items is in the list's blocks.
+The list of blocks is an item with its number `v`, the objects' names `z`, and how many documents (`d`) and vectors
+(`e`) are in them. Packing writes blocks, then the list, then deletes the items: so items are read before the list, and
+a document that left the items is in the list's blocks.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ import numpy as np
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import CONDITION_FAILED, ignored, translated
-from recollect.adapters.aws.index_blocks import read_block
+from recollect.adapters.aws.index_blocks import block_folder, read_block
+from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.index_columns import StoredVectors, UserColumns
 from recollect.adapters.aws.index_part import Part, Record, part_of
 from recollect.adapters.aws.item_format import (
@@ -49,6 +51,7 @@ from recollect.core.errors import StoredDataError, Unavailable
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.ports import SnapshotStore
+from recollect.retrieval.nomination import IndexCount
 
 MOST_BYTES = 390_000
 """Of an item: the service takes 400 KB."""
@@ -75,10 +78,15 @@ class Waiting(NamedTuple):
 
 
 class BlockList(NamedTuple):
-    """The objects that hold a user's packed documents; `number` grows with each change, 0 before the first."""
+    """The objects that hold a user's packed documents; `number` grows with each change, 0 before the first.
+
+    `documents` and `vectors` are what they held when the list was written.
+    """
 
     number: int = 0
     names: tuple[str, ...] = ()
+    documents: int = 0
+    vectors: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,11 +137,12 @@ def _stands(newer: Waiting, version: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexDocuments:
-    """The documents of one generation; `bucket` None keeps all of them as items."""
+    """The documents of one generation; `bucket` None keeps all of them as items, `cache` None reads each block anew."""
 
     access: ItemAccess
     generation: str
     bucket: Bucket | None = None
+    cache: BlockCache | None = None
 
     def put(self, scope: Scope, record: Record, *, by_words: bool) -> bool:
         """Writes a document unless a newer one is there; by words also unless one of that version is.
@@ -204,13 +213,27 @@ class IndexDocuments:
 
     def block_list(self, scope: Scope) -> BlockList:
         item = self.access.get(keys.blocks_key(self.generation, scope))
-        return BlockList() if item is None else BlockList(int(item["v"]["N"]), tuple(unpack_json(item["z"]["B"])))
+        if item is None:
+            return BlockList()
+        numbers = (int(item[name]["N"]) for name in "vde")
+        return BlockList(next(numbers), tuple(unpack_json(item["z"]["B"])), *numbers)
+
+    def packed_count(self, scope: Scope) -> IndexCount | None:
+        """What the blocks hold, without reading them; None where something waits that may change it."""
+        partition = keys.index_partition(self.generation, scope)
+        walks = [Walk(partition, keys.documents_range(half)) for half in range(keys.TAIL_HALVES)]
+        if any(self.access.side_by_side(lambda walk: self.access.page(walk, 1)[0], walks)):
+            return None
+        blocks = self.block_list(scope)
+        return IndexCount(blocks.documents, blocks.vectors)
 
     def _parts(self, scope: Scope, blocks: BlockList) -> list[Part | None]:
+        if self.cache is not None:
+            self.cache.keep(scope.tenant, block_folder(self.generation, scope), blocks.names)
         if self.bucket is None or not blocks.names:
             return []
         store = self.bucket()
-        return self.access.side_by_side(lambda name: read_block(store, scope, name), blocks.names)
+        return self.access.side_by_side(lambda name: read_block(store, scope, name, self.cache), blocks.names)
 
     def stored_vectors(self, scope: Scope, event_ids: Sequence[str]) -> Mapping[str, FloatArray]:
         """The vectors of the projections, where they are of this generation.
@@ -227,7 +250,7 @@ def _there(waiting: Sequence[Waiting], blocks: BlockList, parts: Sequence[Part |
     found = {name: part for name, part in zip(blocks.names, parts, strict=True) if part is not None}
     if len(found) < len(blocks.names):
         _LOG.warning("blocks of the index are lost", extra={"blocks": len(blocks.names) - len(found)})
-    return StoredDocuments(waiting, BlockList(blocks.number, tuple(found)), list(found.values()))
+    return StoredDocuments(waiting, blocks._replace(names=tuple(found)), list(found.values()))
 
 
 def _values(record: Record, by_words: bool) -> tuple[Attributes, tuple[str, ...]]:

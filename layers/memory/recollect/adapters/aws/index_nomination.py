@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,14 @@ from recollect.retrieval.filters import metadata_facets
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.text.terms import TermStatistics
 
+EXACT_BY_WORDS = 24
+"""The cosines of so many of the best by words are exact, of those behind them within some 0.02."""
+MOST_DOUBTFUL = 100
+"""How many vectors are read for the tally's threshold alone."""
+
+_Side: TypeAlias = tuple[Mask, int, Mapping[int, float]]
+"""The positions to choose among, how many, and the best of them by words."""
+
 
 class ColumnsNomination:
     """One request against one user's columns, as they were read."""
@@ -46,18 +56,38 @@ class ColumnsNomination:
     def nominations(self) -> Nominations:
         """What the port answers; events that are not projected yet are not in it.
 
-        The exact vectors of what may be nearest are read at once. A hit that words alone name has a packed one, where
-        its document is in a block: its cosine is then within 0.01, mostly within 0.001.
+        The exact vectors of what may be nearest, of the best by words, and of what may reach the threshold are read at
+        once. Where the last are more than `MOST_DOUBTFUL`, the tally is not exact.
         """
         request, columns = self._request, self._columns
         admitted, limit = filter_mask(columns, self._masks), request.most_superseded
         old = superseded_mask(columns, self._masks) if limit else np.zeros(len(columns), dtype=np.bool_)
+        sides = [(admitted, request.limit, self._by_words(admitted, request.limit))]
+        sides += [(old, limit, self._by_words(old, limit))] if limit else []
+        doubtful = self._doubtful()
         if self._vectors is not None:
-            near = [self._vectors.near(admitted, request.limit), self._vectors.near(old, limit)]
-            columns.prepare(np.unique(np.concatenate(near)))
+            columns.prepare(self._wanted(sides, self._vectors, doubtful))
+        hits, superseded = (*(self._candidates(*side) for side in sides), ())[:2]
         counted = tally(columns, self._masks, self._threshold) if request.count else None
-        hits = self._candidates(admitted, request.limit)
-        return Nominations(hits, self._statistics, counted, superseded=self._candidates(old, limit) if limit else ())
+        if counted is not None and len(doubtful) > MOST_DOUBTFUL:
+            counted = replace(counted, exact=False)
+        return Nominations(hits, self._statistics, counted, superseded=superseded)
+
+    def _by_words(self, among: Mask, limit: int) -> Mapping[int, float]:
+        return best_by_words(self._columns, np.where(among, self._scores, 0.0), limit) if self._request.terms else {}
+
+    def _doubtful(self) -> Places:
+        least = self._request.min_similarity
+        if self._vectors is None or least is None or not self._request.count:
+            return np.zeros(0, dtype=np.int64)
+        return self._vectors.doubtful(least)
+
+    @staticmethod
+    def _wanted(sides: Sequence[_Side], vectors: VectorArm, doubtful: Places) -> Places:
+        """The positions whose exact vectors matter."""
+        named = [np.array(list(words)[:EXACT_BY_WORDS], dtype=np.int64) for _, _, words in sides]
+        near = [vectors.near(among, limit) for among, limit, _ in sides]
+        return np.unique(np.concatenate([*named, *near, doubtful if len(doubtful) <= MOST_DOUBTFUL else doubtful[:0]]))
 
     def _scored(self) -> NDArray[np.float64]:
         scores = np.zeros(len(self._columns))
@@ -65,10 +95,10 @@ class ColumnsNomination:
             add_term(scores, self._statistics, term, places, counts, self._columns["length"][places])
         return scores
 
-    def _candidates(self, among: Mask, limit: int) -> tuple[Candidate, ...]:
+    def _candidates(self, among: Mask, limit: int, by_words: Mapping[int, float]) -> tuple[Candidate, ...]:
         leaders: dict[Arm, Mapping[int, float]] = {}
         if self._request.terms:
-            leaders[Arm.LEXICAL] = best_by_words(self._columns, np.where(among, self._scores, 0.0), limit)
+            leaders[Arm.LEXICAL] = by_words
         if self._vectors is not None:
             leaders[Arm.VECTOR] = self._vectors.leading(among, limit)
         ranked = ranks(leaders, lambda place: (self._columns["timestamp"][place], self._columns.id(place)), limit)
@@ -81,11 +111,12 @@ class ColumnsNomination:
 
     def _counted(self, places: Places) -> list[dict[str, int]]:
         found: list[dict[str, int]] = [{} for _ in places]
-        index = {int(place): n for n, place in enumerate(places)}
+        index = np.full(len(self._columns), -1, dtype=np.int64)
+        index[places] = np.arange(len(places))
         for term, (having, counts) in self._counts.items():
-            here = np.isin(having, places)
-            for place, count in zip(having[here].tolist(), counts[here].tolist(), strict=True):
-                found[index[place]][term] = count
+            at = index[having]
+            for n, count in zip(at[at >= 0].tolist(), counts[at >= 0].tolist(), strict=True):
+                found[n][term] = count
         return found
 
     def _candidate(

@@ -72,19 +72,27 @@ class PackDocuments:
         """Whole blocks of which all counts stay; the others and what waited are written anew."""
         *masks, waiting = stored.alive
         blocks = list(zip(stored.blocks.names, stored.parts, masks, strict=True))
-        kept = [name for name, part, mask in blocks if mask.all() and 2 * len(part) > BLOCK_RECORDS]
+        kept = {name: part for name, part, mask in blocks if mask.all() and 2 * len(part) > BLOCK_RECORDS}
         parts = [selected(part, mask) for name, part, mask in blocks if name not in kept]
         number_ = stored.blocks.number + 1
-        written = []
+        written = {}
         for part in _blocks([*parts, selected(stored.tail, waiting)]):
             name = block_name(generation, scope, number_, uuid.uuid4().hex[:12])
             self.bucket().put_if_absent(scope.tenant, name, pack_part(part))
-            written.append(name)
-        return BlockList(number_, (*kept, *written))
+            written[name] = part
+        held = [*kept.values(), *written.values()]
+        vectors = sum(int(np.count_nonzero(part.numbers["embedded"])) for part in held)
+        return BlockList(number_, (*kept, *written), sum(map(len, held)), vectors)
 
     def _replace(self, generation: str, scope: Scope, before: BlockList, blocks: BlockList) -> None:
         key = keys.blocks_key(generation, scope)
-        item = {**key.attributes, "v": number(blocks.number), "z": binary(pack_json(blocks.names))}
+        item = {
+            **key.attributes,
+            "v": number(blocks.number),
+            "z": binary(pack_json(blocks.names)),
+            "d": number(blocks.documents),
+            "e": number(blocks.vectors),
+        }
         condition = {"ConditionExpression": ABSENT}
         if before.number:
             condition = {"ConditionExpression": "v = :v", "ExpressionAttributeValues": {":v": number(before.number)}}  # type: ignore[dict-item]

@@ -5,16 +5,18 @@ A part is what one block holds, or the documents that no block has yet. Position
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.adapters.exact_search import COSINE_NOISE, NEVER, NO_NAME, Mask, Places, labels_of
+from recollect.adapters.aws.index_lists import Lists
+from recollect.adapters.aws.index_vectors import FullVectors, PackedVectors
+from recollect.adapters.exact_search import NEVER, NO_NAME, Mask, labels_of
 from recollect.core.time import microseconds
-from recollect.core.vectors import FloatArray, pack_vector
+from recollect.core.vectors import pack_vector
 from recollect.retrieval.nomination import IndexDocument
 
 NAMES = ("persona", "household", "conversation", "event_type", "source", "key", "space", "role", "speaker")
@@ -22,9 +24,6 @@ NUMBERS: dict[str, Any] = {
     "version": np.int32, "timestamp": np.int64, "recorded_at": np.int64, "expires_at": np.int64,
     "importance": np.float64, "private": np.bool_, "superseded": np.bool_, "embedded": np.bool_,
 }  # fmt: skip
-STORED_VECTOR = "<f2"
-_MOST = 127
-_ROWS = 4096
 
 
 class Record(NamedTuple):
@@ -68,129 +67,6 @@ def record_of(document: IndexDocument) -> Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
-    """A list of strings for each position: codes into `vocabulary`; those of position i end before `ends[i]`."""
-
-    vocabulary: Sequence[str]
-    codes: NDArray[np.int32]
-    ends: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, lists: Iterable[Sequence[str]]) -> Lists:
-        """Codes in the order in which the strings come."""
-        known: dict[str, int] = {}
-        codes: list[int] = []
-        ends: list[int] = []
-        for strings in lists:
-            codes += [known.setdefault(one, len(known)) for one in strings]
-            ends.append(len(codes))
-        return cls(list(known), np.array(codes, dtype=np.int32), np.array(ends, dtype=np.int64))
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many strings each position has."""
-        return np.diff(self.ends, prepend=0)
-
-    def selected(self, mask: Mask) -> Lists:
-        """Those of some positions; no string stays in the vocabulary that none of them has."""
-        lengths = self.lengths
-        vocabulary, codes = _pruned(self.vocabulary, self.codes[np.repeat(mask, lengths)])
-        return Lists(vocabulary, codes, np.cumsum(lengths[mask]))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Lists]) -> Lists:
-        """The lists of all parts, one after another."""
-        vocabulary, codes = _recoded([(one.vocabulary, one.codes) for one in parts])
-        return cls(vocabulary, np.concatenate(codes), np.cumsum(np.concatenate([one.lengths for one in parts])))
-
-    def having(self, wanted: Sequence[str]) -> dict[str, tuple[Places, NDArray[np.int64]]]:
-        """For each of these strings that occurs, the positions that have it, and how often."""
-        names = set(wanted)
-        found = {name: code for code, name in enumerate(self.vocabulary) if name in names}
-        return {name: self._places(code) for name, code in found.items()}
-
-    def _places(self, code: int) -> tuple[Places, NDArray[np.int64]]:
-        return np.unique(
-            np.searchsorted(self.ends, np.flatnonzero(self.codes == code), side="right"), return_counts=True
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class FullVectors:
-    """The vectors as they were given, (positions, dimension); zero where there is none."""
-
-    matrix: FloatArray
-
-    @property
-    def dimension(self) -> int:
-        return int(self.matrix.shape[1])
-
-    @property
-    def noise(self) -> float:
-        return COSINE_NOISE
-
-    def cosines(self, query: FloatArray) -> FloatArray:
-        """The cosine of each position; `query` has length 1."""
-        norms = np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix))
-        found: FloatArray = ((self.matrix @ query) / np.where(norms == 0, 1, norms)).astype(np.float32)
-        return found
-
-    def rows(self, places: Places) -> FloatArray:
-        """The vectors of these positions."""
-        return self.matrix[places]
-
-    @classmethod
-    def of(cls, packed: Sequence[bytes | None]) -> FullVectors:
-        """Of stored vectors of one length."""
-        data = [one for one in packed if one is not None]
-        dimension = len(data[0]) // 2 if data else 0
-        matrix: FloatArray = np.zeros((len(packed), dimension), dtype=np.float32)
-        if data:
-            there = np.array([one is not None for one in packed])
-            matrix[there] = np.frombuffer(b"".join(data), dtype=STORED_VECTOR).reshape(len(data), dimension)
-        return cls(matrix)
-
-
-@dataclass(frozen=True, slots=True)
-class PackedVectors:
-    """A byte for each number: row i is about `scales[i]` times `codes[i]`, and `errors[i]` away from what was given."""
-
-    codes: NDArray[np.int8]
-    scales: FloatArray
-    errors: FloatArray
-
-    @property
-    def dimension(self) -> int:
-        return int(self.codes.shape[1])
-
-    @property
-    def noise(self) -> float:
-        """Twice the greatest error: of two vectors either may be as far away."""
-        return COSINE_NOISE + 2 * float(self.errors.max(initial=0.0))
-
-    def cosines(self, query: FloatArray) -> FloatArray:
-        """About the cosine of each position: stored vectors have length 1; some rows at a time, for memory's sake."""
-        found: FloatArray = np.empty(len(self.codes), dtype=np.float32)
-        for start in range(0, len(self.codes), _ROWS):
-            found[start : start + _ROWS] = self.codes[start : start + _ROWS].astype(np.float32) @ query
-        found *= self.scales
-        return found
-
-    def rows(self, places: Places) -> FloatArray:
-        """About the vectors of these positions."""
-        found: FloatArray = self.codes[places].astype(np.float32) * self.scales[places, None]
-        return found
-
-    @classmethod
-    def of(cls, matrix: FloatArray) -> PackedVectors:
-        """Of vectors of length 1, or 0."""
-        scales = np.abs(matrix).max(axis=1, initial=0.0) / np.float32(_MOST)
-        codes = np.rint(matrix / np.where(scales == 0, 1, scales)[:, None]).astype(np.int8)
-        errors = np.linalg.norm(matrix - codes.astype(np.float32) * scales[:, None], axis=1)
-        return cls(codes, scales.astype(np.float32), errors.astype(np.float32))
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """Some of a user's documents, each once. `names` are codes into `strings`, `NO_NAME` for none."""
 
@@ -219,7 +95,7 @@ def selected(part: Part, mask: Mask) -> Part:
         strings,
         part.terms.selected(mask),
         part.labels.selected(mask),
-        PackedVectors(packed.codes[mask], packed.scales[mask], packed.errors[mask]),
+        packed.selected(mask),
     )
 
 
@@ -234,18 +110,7 @@ def joined(parts: Sequence[Part]) -> Part:
         strings,
         Lists.joined([part.terms for part in parts]),
         Lists.joined([part.labels for part in parts]),
-        _joined_vectors([part.vectors for part in parts if isinstance(part.vectors, PackedVectors)]),
-    )
-
-
-def _joined_vectors(vectors: Sequence[PackedVectors]) -> PackedVectors:
-    """Parts without any vector have no dimension: theirs are zeros."""
-    dimension = max(one.dimension for one in vectors)
-    codes = [one.codes if one.dimension else np.zeros((len(one.codes), dimension), np.int8) for one in vectors]
-    return PackedVectors(
-        np.concatenate(codes),
-        np.concatenate([one.scales for one in vectors]),
-        np.concatenate([one.errors for one in vectors]),
+        PackedVectors.joined([part.vectors for part in parts if isinstance(part.vectors, PackedVectors)]),
     )
 
 

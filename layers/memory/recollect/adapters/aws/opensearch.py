@@ -298,7 +298,7 @@ class OpenSearchIndex:
             _require_whole(found)
         return nominations_of(query, answers)
 
-    def count(self, owner: Scope) -> IndexCount:
+    def count(self, owner: Scope, most: int | None = None) -> IndexCount:  # noqa: ARG002 - counting all is as fast
         """What searches show of a user or of a whole tenant."""
         embedded = {"exists": {"field": "vector"}} if self._plan.has_vectors else {"match_none": {}}
         body = {"size": 0, "track_total_hits": True, "aggs": {"embedded": {"filter": embedded}}}

@@ -1,8 +1,9 @@
 """The port `SearchIndex` in the table itself: one user's documents are read and scored exactly, without an engine.
 
 A search reads all of the user's documents: the items that wait (`index_documents`), in two queries side by side, and
-the blocks in the bucket. Vectors of blocks are packed to a byte a number; for those that may be among the best the
-projections' own are read, so that ranks and answers have them as they were given.
+the blocks in the bucket, which a process keeps for its next searches. Vectors of blocks are packed to half a byte a
+number; for those that may be among the best the projections' own are read, so that ranks and answers have them as they
+were given.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.index_blocks import ANY_NUMBER, delete_blocks
+from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.index_columns import UserColumns
 from recollect.adapters.aws.index_documents import PACKED_AFTER, Bucket, IndexDocuments
 from recollect.adapters.aws.index_nomination import ColumnsNomination
@@ -38,7 +40,7 @@ class TableIndex:
     """`SearchIndex` in DynamoDB, and in S3 where there is a `bucket`; without one for some thousand records a user.
 
     `generation` and `dimension` are the embedder's, None and 0 without one. `users` names whom `count` and `drop` of a
-    whole tenant walk: they read all of it. Reads are consistent, so a write shows at once.
+    whole tenant walk, one by one. Reads are consistent, so a write shows at once, whatever `cache` keeps.
     """
 
     def __init__(
@@ -50,8 +52,9 @@ class TableIndex:
         bucket: Bucket | None = None,
         *,
         by_words: bool = False,
+        cache: BlockCache | None = None,
     ) -> None:
-        self._documents = IndexDocuments(access, generation or NO_GENERATION, bucket)
+        self._documents = IndexDocuments(access, generation or NO_GENERATION, bucket, cache)
         self._access = access
         self._users = users
         self._generation = generation
@@ -68,7 +71,8 @@ class TableIndex:
 
     def of(self, generation: str) -> TableIndex:
         named = None if generation == NO_GENERATION else generation
-        return TableIndex(self._access, self._users, named, self._dimension, self._bucket, by_words=True)
+        cache = self._documents.cache
+        return TableIndex(self._access, self._users, named, self._dimension, self._bucket, by_words=True, cache=cache)
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
         """Raises Throttled or Unavailable, with some written; the same call again completes it."""
@@ -98,12 +102,21 @@ class TableIndex:
         columns = stored.columns(lambda event_ids: self._documents.stored_vectors(scope, event_ids))
         return ColumnsNomination(columns, scope, request).nominations()
 
-    def count(self, owner: Scope) -> IndexCount:
-        """Reads all documents of the user, or of every user of the tenant."""
-        whole = owner == of_tenant(owner.tenant)
-        users = self._users(owner.tenant) if whole else [owner.user_id]
-        counts = [_counted(self._columns(Scope(owner.tenant, user_id))) for user_id in users]
-        return IndexCount(sum(one.documents for one in counts), sum(one.vectors for one in counts))
+    def count(self, owner: Scope, most: int | None = None) -> IndexCount:
+        """Reads all documents of a user; of a tenant only those of users of whom something waits to be packed.
+
+        Of the others it reads three small items: what their blocks held when they were written.
+        """
+        if owner != of_tenant(owner.tenant):
+            return _counted(self._columns(owner))
+        total = IndexCount(0, 0)
+        for user_id in self._users(owner.tenant):
+            scope = Scope(owner.tenant, user_id)
+            one = self._documents.packed_count(scope) or _counted(self._columns(scope))
+            total = IndexCount(total.documents + one.documents, total.vectors + one.vectors)
+            if most is not None and total.documents >= most:
+                break
+        return total
 
     def listed(self, scope: Scope, limit: int, after: str | None) -> IndexedPage:
         columns = self._columns(scope)

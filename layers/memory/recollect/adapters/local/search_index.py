@@ -85,7 +85,7 @@ class SqliteSearchIndex:
             with self._cache.columns(connection, user) as columns:
                 return NominationQuery(connection, scope, user, columns, request).nominations()
 
-    def count(self, owner: Scope) -> IndexCount:
+    def count(self, owner: Scope, most: int | None = None) -> IndexCount:  # noqa: ARG002 - counting all is as fast
         with self._database.reading() as connection:
             found = connection.execute(
                 _COUNT, (self._generation, owner.tenant, owner == of_tenant(owner.tenant), owner.user_id)

@@ -1,4 +1,4 @@
-"""`recollect jobs`, `export`, `snapshots`, `backup` and `restore`: long work, and copies of what is stored."""
+"""`recollect jobs`, `export`, `snapshots`, `backup`, `restore`, `rehearse`: long work, copies of what is stored."""
 
 import time
 from collections.abc import Callable
@@ -10,6 +10,7 @@ import typer
 from rich.progress import Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from recollect.app import App
+from recollect.archive.rehearsal import RehearsalOrder, report_json
 from recollect.archive.snapshot import Snapshot, snapshot_json
 from recollect.bootstrap.local_parts import back_up_store, restore_store
 from recollect.core.errors import InvalidInput
@@ -223,6 +224,31 @@ def backup(folder: Annotated[Path, typer.Argument(help="A folder without a store
     """Copies all of a laptop's store while it is in use: everything, deletions included, as of now."""
     back_up_store(settings_of_environment(), folder)
     say(f"copied to {folder}; no deletion reaches it there")
+
+
+def rehearse(
+    app: App,
+    snapshot: Annotated[str | None, typer.Option(help="A snapshot's id; absent: the newest.")] = None,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="This user alone.")] = None,
+    users: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many users.")] = 100,
+    seconds: Annotated[float, typer.Option(min=10, max=24 * 3600, help="How long it may take.")] = 900.0,
+    tenant: Tenant = LOCAL_TENANT,
+    as_json: AsJson = False,
+) -> None:
+    """Restores a snapshot into a scratch store, checks what came, and removes it; the store in use is only read."""
+    from recollect.bootstrap.rehearsal import rehearse as rehearsed
+
+    check_ids(tenant=tenant)
+    order = RehearsalOrder(tenant=tenant, snapshot_id=snapshot, user_id=user, most_users=users, seconds=seconds)
+    report = rehearsed(app, order, utc_now())
+    if as_json:
+        write_json(report_json(report))
+    else:
+        for check in report.checks:
+            write_line(f"{'ok   ' if check.passed else 'WRONG'}  {check.name:10}  {check.detail}")
+    say(f"snapshot {report.snapshot_id}, {report.users} users, {report.seconds:.0f} s; the scratch store is gone")
+    if not report.passed:
+        raise typer.Exit(_FAILED)
 
 
 def restore(folder: Annotated[Path, typer.Argument(help="What `recollect backup` made.")]) -> None:

@@ -19,7 +19,7 @@ from recollect.entrypoints.cli.deletion import erase, erasure, keys, reject, rej
 from recollect.entrypoints.cli.demo import demo
 from recollect.entrypoints.cli.evaluate import evaluate
 from recollect.entrypoints.cli.import_file import import_file
-from recollect.entrypoints.cli.jobs import backup, export, jobs, restore, snapshots
+from recollect.entrypoints.cli.jobs import backup, export, jobs, rehearse, restore, snapshots
 from recollect.entrypoints.cli.knowledge import knowledge, merge_rules, rules
 from recollect.entrypoints.cli.memories import bridge, conflicts, decisions, memories
 from recollect.entrypoints.cli.search import search, timeline
@@ -92,6 +92,7 @@ app.add_typer(jobs, name="jobs")
 app.command()(export)
 app.add_typer(snapshots, name="snapshots")
 app.command()(backup)
+app.command()(rehearse)
 app.command()(restore)
 app.command()(erase)
 app.command()(erasure)
