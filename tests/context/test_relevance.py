@@ -92,7 +92,8 @@ def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None
     ("scores", "shown"),
     [
         ([1.0, 0.9, 0.8, 0.5, 0.1], 3),
-        ([1.0, 0.55, 0.52], 1),
+        ([1.0, 0.45, 0.42], 1),
+        ([1.0, 0.55, 0.52, 0.51], 3),
         ([1.0, 0.99, 0.98, 0.97, 0.96], 5),
         ([0.2, 0.16, 0.02], 2),
         ([0.029, 0.02], 0),
@@ -102,6 +103,7 @@ def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None
     ids=[
         "it ends after three",
         "one is far ahead",
+        "two come next",
         "all are as good",
         "of weak ones the best",
         "all are too weak",
