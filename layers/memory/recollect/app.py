@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.core.scope import Scope
     from recollect.deletion.suppression import SuppressionCheck
     from recollect.intent.retrieve import RetrieveByIntent
+    from recollect.items.use_cases import KeepItems
     from recollect.jobs.job import JobKind
     from recollect.jobs.run import Jobs, RunJobs
     from recollect.knowledge.use_cases import KnowledgeStore
@@ -92,6 +93,13 @@ class App:
         from recollect.knowledge.use_cases import KnowledgeStore
 
         return KnowledgeStore(self.parts.items, self.ids)
+
+    @cached_property
+    def items(self) -> KeepItems:
+        """`/store/*`."""
+        from recollect.items.use_cases import KeepItems
+
+        return KeepItems(self.parts.namespaced_items, self.ids, self.parts.embedder, self.settings.item_owners)
 
     @cached_property
     def timeline(self) -> TimelineUseCases:
