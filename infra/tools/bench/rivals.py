@@ -57,7 +57,7 @@ class LangGraphMemory:
     name = "LangGraph InMemoryStore"
 
     def __init__(self, embedder: BenchEmbedder) -> None:
-        from langgraph.store.memory import InMemoryStore  # type: ignore[import-not-found]
+        from langgraph.store.memory import InMemoryStore
 
         index = {"dims": embedder.dimension, "embed": _embeddings(embedder), "fields": ["text"]}
         self._store: Any = InMemoryStore(index=index)
