@@ -4,7 +4,8 @@ Several at once: whatever is read sees what was there before, the last of severa
 is durable by itself. `reader` is the one user whose items the credentials reach; None where they speak for everybody.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -80,16 +81,21 @@ class Search:
     refresh: bool = True
 
 
+Noted: TypeAlias = Callable[[Scope, Sequence[ItemPlace], str, datetime], AbstractContextManager[None]]
 Operation: TypeAlias = Get | Put | Search | NamespaceListing
 Outcome: TypeAlias = NamespacedItem | list[FoundItem] | list[Namespace] | None
 
 
 @dataclass(frozen=True, slots=True)
 class KeepItems:
-    """The use cases behind `/store/*`. `owners` are the patterns of `items.owners`."""
+    """The use cases behind `/store/*`. `owners` are the patterns of `items.owners`.
+
+    `noted` stands around the deletion of items that a user owns, so that nothing brings them back.
+    """
 
     _items: NamespacedItems
     _ids: IdSource
+    _noted: Noted
     _embedder: Embedder | None = None
     _owners: tuple[Namespace, ...] = ()
 
@@ -183,11 +189,25 @@ class KeepItems:
         if not puts:
             return []
         try:
-            return self._items.write(of_tenant(tenant), puts, now)
+            with ExitStack() as deletions:
+                for owner, places in self._deleted(tenant, puts, now).items():
+                    deletions.enter_context(self._noted(Scope(tenant, owner), places, self._ids.fresh(), now))
+                return self._items.write(of_tenant(tenant), puts, now)
         except VersionMismatch as error:
             if reader is not None and all(one.expected is None for one in wanted):
                 raise Forbidden("an item of another user is there") from error
             raise
+
+    def _deleted(self, tenant: str, puts: Sequence[ItemPut], now: datetime) -> dict[str, list[ItemPlace]]:
+        """The items that these deletions are about and may delete, by the users who own them."""
+        deletions = {put.place: put for put in puts if put.value is None}
+        there = self._items.read(of_tenant(tenant), list(deletions), now) if deletions else {}
+        owned: dict[str, list[ItemPlace]] = {}
+        for place, item in there.items():
+            put = deletions[place]
+            if item.owner is not None and put.expected in (None, item.version) and put.only_of in (None, item.owner):
+                owned.setdefault(item.owner, []).append(place)
+        return owned
 
     def _as_put(self, wanted: Put, vectors: ItemVectors | None, reader: str | None) -> ItemPut:
         owner = wanted.owner or reader or owner_of(wanted.place.namespace, self._owners)
