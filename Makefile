@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Some tests wait for processes and engines: three workers fill two cores.
 WORKERS ?= 3
 
-.PHONY: help install demo test check docs engines engines-stop build dist local-invoke local-api bench load crashes clean
+.PHONY: help install demo test check docs engines engines-stop build dist local-invoke local-api bench load compat crashes clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -63,6 +63,9 @@ bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
 
 load: $(STAMP) ## load on a server of this machine: make load ARGS='--rate 50 --seconds 30'
 	$(BIN)/python -m infra.tools.load $(ARGS)
+
+compat: $(STAMP) ## other projects' suites against a server, embedded and on the engines; docs/compatibility.md
+	$(BIN)/python -m infra.tools.compat
 
 crashes: $(STAMP) ## a crash at every point of every use case; the tests take one in five
 	RECOLLECT_CRASH_POINTS=all $(BIN)/pytest -q -n $(WORKERS) tests/crashes

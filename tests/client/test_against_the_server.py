@@ -138,6 +138,22 @@ def test_a_search_by_intent_and_what_was_thought_of_it(memory: Recollect, user: 
     assert memory.feedback(user, False, mode="other") == {"counted": False}
 
 
+def test_items_are_kept_found_listed_and_deleted(memory: Recollect, user: str) -> None:
+    place = (["users", user], "taste")
+    memory.put_item(*place, {"likes": "jam", "n": 1}, index=["likes"], ttl_minutes=5, user_id=user)
+    item = memory.item(*place)
+    assert item is not None
+    assert (item["value"], item["version"], item["user_id"]) == ({"likes": "jam", "n": 1}, 1, user)
+    with pytest.raises(VersionMismatch):
+        memory.put_item(*place, {}, version=2)
+    found = memory.search_items(["users", user], query="jam", where={"n": {"gte": 1}})
+    assert [one["key"] for one in found] == ["taste"]
+    assert memory.item_namespaces(["users", user]) == [["users", user]]
+    memory.delete_item(*place, version=1)
+    assert memory.item(*place) is None
+    assert memory.item_batch([{"get": {"namespace": place[0], "key": place[1]}}]) == [{}]
+
+
 def test_the_types_of_diagnostics_name_what_the_document_names(memory: Recollect) -> None:
     schemas = memory.openapi()["components"]["schemas"]
     for type_ in (SearchDiagnostics, ContextDiagnostics):

@@ -57,9 +57,9 @@ class LangGraphMemory:
     name = "LangGraph InMemoryStore"
 
     def __init__(self, embedder: BenchEmbedder) -> None:
-        from langgraph.store.memory import InMemoryStore  # type: ignore[import-not-found]
+        from langgraph.store.memory import InMemoryStore
 
-        index = {"dims": embedder.dimension, "embed": _embeddings(embedder), "fields": ["text"]}
+        index: Any = {"dims": embedder.dimension, "embed": _embeddings(embedder), "fields": ["text"]}
         self._store: Any = InMemoryStore(index=index)
 
     def add(self, turn: Turn) -> None:

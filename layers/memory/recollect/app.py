@@ -13,7 +13,9 @@ from recollect.core.ids import IdSource
 from recollect.rules.groups import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
 
     from recollect.composition.arbitration import ArbitrationUseCases
     from recollect.composition.archive import ArchiveUseCases
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from recollect.core.scope import Scope
     from recollect.deletion.suppression import SuppressionCheck
     from recollect.intent.retrieve import RetrieveByIntent
+    from recollect.items.item import ItemPlace
+    from recollect.items.use_cases import KeepItems
     from recollect.jobs.job import JobKind
     from recollect.jobs.run import Jobs, RunJobs
     from recollect.knowledge.use_cases import KnowledgeStore
@@ -94,6 +98,22 @@ class App:
         return KnowledgeStore(self.parts.items, self.ids)
 
     @cached_property
+    def items(self) -> KeepItems:
+        """`/store/*`."""
+        from recollect.items.use_cases import KeepItems
+
+        parts = self.parts
+        return KeepItems(
+            parts.namespaced_items, self.ids, self._note_deleted_items, parts.embedder, self.settings.item_owners
+        )
+
+    def _note_deleted_items(
+        self, owner: Scope, places: Sequence[ItemPlace], revision: str, now: datetime
+    ) -> AbstractContextManager[None]:
+        """Deletion is opened with the first of them."""
+        return self.deletion.owned_items.noted(owner, places, revision, now)
+
+    @cached_property
     def timeline(self) -> TimelineUseCases:
         from recollect.composition.deployment import TimelineUseCases
 
@@ -128,7 +148,7 @@ class App:
         from recollect.composition.archive import ArchiveUseCases
 
         below = (self.timeline, self.segments, self.deletion)
-        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox)
+        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox, lambda: self.items)
 
     @cached_property
     def memories(self) -> MemoryUseCases:

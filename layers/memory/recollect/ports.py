@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from recollect.core.scope import Scope
     from recollect.core.vectors import Encoding, TextKind
     from recollect.deletion.storage import ErasedPage, Exempt
+    from recollect.items.item import (
+        FoundItem,
+        ItemPlace,
+        ItemPut,
+        ItemSearch,
+        Namespace,
+        NamespacedItem,
+        OwnedPage,
+    )
     from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPage, NominationRequest, Nominations
     from recollect.retrieval.pooling import SimilarityScale
     from recollect.timeline.bus import BusEvent
@@ -383,6 +392,36 @@ class Items(Protocol):
 
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
         """Due items of every tenant; the last written ones may be missing for some seconds."""
+
+
+class NamespacedItems(Protocol):
+    """Documents that an application keeps at a namespace and a key, with vectors of their texts, each by itself.
+
+    The first argument is the tenant (`core.items.of_tenant`), but for `owned`. What has expired is never returned, even
+    where the engine still has it. Reads are consistent; a search or a listing may miss what is written meanwhile.
+    """
+
+    def read(self, tenant: Scope, places: Sequence[ItemPlace], now: datetime) -> dict[ItemPlace, NamespacedItem]:
+        """The existing items."""
+
+    def write(self, tenant: Scope, puts: Sequence[ItemPut], now: datetime) -> list[NamespacedItem | None]:
+        """Each put atomically by itself, at distinct places; each item as stored, None for a deleted one.
+
+        Raises VersionMismatch (`ItemPut.after`) or Unavailable with some of them written; InvalidInput, with nothing
+        written, for an item too large.
+        """
+
+    def refresh(self, tenant: Scope, items: Sequence[NamespacedItem]) -> None:
+        """Sets the end of these items as they have it, unless they were written since."""
+
+    def search(self, tenant: Scope, wanted: ItemSearch, now: datetime) -> list[FoundItem]:
+        """The page of results, in the order of `ItemSearch`. Raises InvalidInput where too much is below the prefix."""
+
+    def namespaces(self, tenant: Scope, prefix: Namespace, owner: str | None, now: datetime) -> list[Namespace]:
+        """The namespaces at or below the prefix that have items (of that owner), each once, in any order."""
+
+    def owned(self, owner: Scope, limit: int, after: str | None) -> OwnedPage:
+        """The user's items, expired ones too, in a fixed order from `after` on."""
 
 
 class Eraser(Protocol):

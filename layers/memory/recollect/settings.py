@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recollect.core.errors import ConfigurationError
+from recollect.items.owners import owner_patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,12 @@ class Settings:
     call_timeout_seconds: float = _setting("2", "How long a call to DynamoDB, OpenSearch or S3 may take.", _seconds)
     mcp_user: str = _setting(
         "", "User of `recollect mcp`, and on a laptop of `/mcp` without the header `X-Recollect-User`."
+    )
+    item_owners: tuple[tuple[str, ...], ...] = _setting(
+        "",
+        "Namespaces of items that name the user who owns them, such as `users.{user_id},*.{user_id}.notes`: erasing "
+        "and exporting that user reaches them ([items.md](items.md#owners)).",
+        owner_patterns,
     )
     log_level: str = _setting(
         "INFO", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", _one_of("DEBUG", "INFO", "WARNING", "ERROR")

@@ -8,6 +8,7 @@ import pytest
 
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
+from recollect.adapters.local.namespaced_items import SqliteNamespacedItems
 from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
 from recollect.adapters.local.rate_limiter import SqliteRateLimiter
 from recollect.adapters.local.removal import SqliteEraser
@@ -45,6 +46,7 @@ sqlite_index = in_the_file(lambda database: SqliteSearchIndex(database, GENERATI
 publisher = in_the_file(SqlitePublisher)
 store = in_the_file(SqliteIdempotencyStore)
 items = in_the_file(SqliteItems)
+namespaced_items = in_the_file(SqliteNamespacedItems)
 limiter = in_the_file(SqliteRateLimiter)
 eraser = in_the_file(SqliteEraser)
 

@@ -7,6 +7,7 @@ from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.contracts.conditional_stores import IdempotencyStoreContract
 from recollect.contracts.examples import DIMENSION
 from recollect.contracts.items import ItemsContract
+from recollect.contracts.namespaced_items import NamespacedItemsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
 from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
@@ -21,6 +22,7 @@ TestIdempotencyStore = IdempotencyStoreContract
 TestRateLimiter = RateLimiterContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
+TestNamespacedItems = NamespacedItemsContract
 TestErasing = ErasingContract
 TestRejecting = RejectingContract
 TestRemoval = RemovalContract

@@ -130,8 +130,9 @@ def read_line(text: str) -> RecordLine:
 
 
 def is_line(document: object) -> bool:
-    """Whether a JSON value looks like a record's line: how an export is recognised."""
-    return isinstance(document, dict) and {"v", "kind", "origin", "event"} <= document.keys()
+    """Whether a JSON value looks like a line of a record or an item: how an export is recognised."""
+    kinds = ({"v", "kind", "origin", "event"}, {"v", "kind", "namespace", "value"})
+    return isinstance(document, dict) and any(names <= document.keys() for names in kinds)
 
 
 def _line(document: Mapping[str, Any]) -> RecordLine:

@@ -14,6 +14,7 @@ from recollect.ports import (
     Eraser,
     IdempotencyStore,
     Items,
+    NamespacedItems,
     PartState,
     Projections,
     Publisher,
@@ -124,6 +125,12 @@ class AwsParts(ProviderParts):
         from recollect.adapters.aws.items import DynamoDBItems
 
         return DynamoDBItems(self.access)
+
+    @cached_property
+    def namespaced_items(self) -> NamespacedItems:
+        from recollect.adapters.aws.namespaced_items import DynamoDBNamespacedItems
+
+        return DynamoDBNamespacedItems(self.access)
 
     @cached_property
     def eraser(self) -> Eraser:

@@ -26,6 +26,7 @@ from recollect.ports import (
     Eraser,
     IdempotencyStore,
     Items,
+    NamespacedItems,
     PartState,
     Projections,
     Publisher,
@@ -86,6 +87,12 @@ class LocalParts(ProviderParts):
     @cached_property
     def items(self) -> Items:
         return SqliteItems(self._database)
+
+    @cached_property
+    def namespaced_items(self) -> NamespacedItems:
+        from recollect.adapters.local.namespaced_items import SqliteNamespacedItems
+
+        return SqliteNamespacedItems(self._database)
 
     @cached_property
     def eraser(self) -> Eraser:

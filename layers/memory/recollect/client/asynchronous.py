@@ -25,6 +25,7 @@ from recollect.client.transport import (
     present,
     put,
     request_options,
+    store,
     text_of,
 )
 from recollect.client.types import (
@@ -285,6 +286,56 @@ class AsyncResources:
         """Learns what the text says a word means; the answer has no `tool_call` where it says nothing of the kind."""
         body = {"text": text, "store": store, "dry_run": dry_run}
         return await self._answer(post_once(idempotency_key, "knowledge", "learn", body=body))
+
+    async def put_item(
+        self,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        index: Sequence[str] | bool | None = None,
+        ttl_minutes: float | None = None,
+        user_id: str | None = None,
+        version: int | None = None,
+    ) -> None:
+        """Keeps a document exactly, in the place of what was there; `index` names the fields that are embedded.
+
+        Raises VersionMismatch where `version` is not its version.
+        """
+        body = {"namespace": namespace, "key": key, "value": value, "index": index, "ttl": ttl_minutes}
+        await self._answer(store("PUT", "items", {**body, "user_id": user_id}, version=version))
+
+    async def item(self, namespace: Sequence[str], key: str) -> Json | None:
+        """One item; None where there is none."""
+        return await self._answer(store("GET", "items", query={"namespace": ".".join(namespace), "key": key})) or None
+
+    async def delete_item(self, namespace: Sequence[str], key: str, *, version: int | None = None) -> None:
+        """Deletes an item. Raises VersionMismatch where `version` is not its version."""
+        await self._answer(store("DELETE", "items", {"namespace": namespace, "key": key}, version=version))
+
+    async def search_items(
+        self,
+        prefix: Sequence[str] = (),
+        *,
+        query: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> list[Json]:
+        """Items below a prefix, by meaning and by fields (docs/filters.md); without a query the last written first."""
+        body = {"namespace_prefix": prefix, "query": query, "where": where, "limit": limit, "offset": offset}
+        return list((await self._answer(store("POST", "items/search", body)))["items"])
+
+    async def item_namespaces(
+        self, prefix: Sequence[str] = (), *, suffix: Sequence[str] = (), max_depth: int | None = None, limit: int = 100
+    ) -> list[list[str]]:
+        """Namespaces that have items, sorted; `*` is any one label."""
+        body = {"prefix": prefix, "suffix": suffix, "max_depth": max_depth, "limit": limit}
+        return list((await self._answer(store("POST", "namespaces", body)))["namespaces"])
+
+    async def item_batch(self, operations: Sequence[Mapping[str, Any]]) -> list[Json]:
+        """The results of several operations, in order: what is read is read before anything is written."""
+        return list((await self._answer(store("POST", "batch", {"operations": operations})))["results"])
 
     def summaries(
         self, user_id: str, *, persona_id: str | None = None, limit: int | None = None

@@ -80,6 +80,18 @@ def delete(*segments: str, version: int | None = None, query: Mapping[str, Any] 
     return replace(_call("DELETE", segments, query), headers=_if_match(version))
 
 
+def store(
+    method: str,
+    part: str,
+    body: Mapping[str, Any] | None = None,
+    query: Mapping[str, str] | None = None,
+    version: int | None = None,
+) -> Call:
+    """A call under `/store`, of the items of applications; None in the body is left out."""
+    sent = None if body is None else present(body)
+    return Call(method=method, path=f"/store/{part}", query=query or {}, body=sent, headers=_if_match(version))
+
+
 def next_page(call: Call, link: str) -> Call | None:
     """The call of the next page in a `Link` header; None at the end."""
     found = _NEXT.search(link)
@@ -194,8 +206,8 @@ DEFAULT_RETRIES = RetryPolicy()
 
 
 def document_of(call: Call, response: httpx.Response) -> dict[str, Any]:
-    """The JSON object of a successful response, empty for 204. Raises RecollectApiError for any other."""
-    if response.status_code == _NO_CONTENT:
+    """The JSON object of a successful response, empty for 204 and for null. Raises RecollectApiError for any other."""
+    if response.status_code == _NO_CONTENT or (response.status_code < 300 and response.content == b"null"):
         return {}
     body = _json_object(response)
     if response.status_code < 300 or (call.not_ready_is_an_answer and _says_not_ready(response, body)):

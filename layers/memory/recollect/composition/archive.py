@@ -1,14 +1,17 @@
 """Snapshots, restores, imports and retention."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from recollect.archive.item_transfer import ExportItems, ImportItems
 from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRetention
 from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
 from recollect.archive.transfer import ImportMemories, TombstoneRefusal
 from recollect.composition.deletion import DeletionUseCases
 from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.segments import SegmentUseCases
+from recollect.items.use_cases import KeepItems
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
@@ -22,6 +25,7 @@ class ArchiveUseCases(UseCases):
     _segments: SegmentUseCases
     _deletion: DeletionUseCases
     _outbox: BusOutbox
+    _items: Callable[[], KeepItems]
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
@@ -52,6 +56,16 @@ class ArchiveUseCases(UseCases):
             deletion.suppression,
             TombstoneRefusal(parts.items),
         )
+
+    @cached_property
+    def item_exports(self) -> ExportItems:
+        """The items of applications in an export."""
+        return ExportItems(self._items().owned)
+
+    @cached_property
+    def item_imports(self) -> ImportItems:
+        """The same in an import."""
+        return ImportItems(self._parts.items, self._parts.namespaced_items, self._items().put)
 
     @cached_property
     def retention(self) -> Retain:

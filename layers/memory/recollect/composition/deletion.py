@@ -24,6 +24,7 @@ from recollect.deletion.erase import (
     Reach,
 )
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
+from recollect.deletion.forget_items import ForgetItems
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.deletion.reject import RejectValue
 from recollect.deletion.storage import Erasure
@@ -72,8 +73,13 @@ class DeletionUseCases(UseCases):
     @cached_property
     def tombstones(self) -> ApplyTombstones:
         """Repeats logged deletions in a restored table."""
-        parts = self._parts
-        return ApplyTombstones(self.tombstone_log, parts.timeline, parts.items, self._forget_again, self.users.resume)
+        parts, again = self._parts, (self._forget_again, self.users.resume, self.owned_items.again)
+        return ApplyTombstones(self.tombstone_log, parts.timeline, parts.items, *again)
+
+    @cached_property
+    def owned_items(self) -> ForgetItems:
+        """What outlives the deletion of a user's items of applications."""
+        return ForgetItems(self._parts.items, self._parts.namespaced_items, self.tombstone_log)
 
     @cached_property
     def users(self) -> EraseUser:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         IdempotencyStore,
         Items,
         Model,
+        NamespacedItems,
         PairModel,
         PartState,
         Projections,
@@ -65,6 +66,8 @@ class Parts(Protocol):
     def rate_limiter(self) -> RateLimiter: ...
     @property
     def items(self) -> Items: ...
+    @property
+    def namespaced_items(self) -> NamespacedItems: ...
     @property
     def eraser(self) -> Eraser: ...
     @property

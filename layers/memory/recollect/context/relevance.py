@@ -42,9 +42,10 @@ def lines_wanted(memory_tokens: int) -> int:
 class RelevanceCut:
     """Where relevance ends, by the scores alone.
 
-    A hit's score is at least `least`, and at least `share` of the best one's less `slack`; for the first three half of the
-    best one's is enough. `share` is fitted to the questions of our own talks and months and of the development sets; the
-    others find as much as they can of what eight conversations of three writers ask for, with one line in seven needed.
+    A hit's score is at least `least`, and at least `share` of the best one's less `slack`; for the first ones
+    `share_of_first` of the best one's is enough. `share` is fitted to the questions of our own talks and months and of
+    the development sets; the others find as much as they can of what eight conversations of three writers ask for,
+    with 15 % of the lines needed.
     """
 
     share: float = 0.83

@@ -3,7 +3,7 @@
 | object                      | content                                                                               |
 |-----------------------------|---------------------------------------------------------------------------------------|
 | `tombstones/{n, 12 digits}` | one deletion: records by id, instant and, where they may be sent again, the hash of   |
-|                             | their identity; a rejection as a hash; an erasure; a tenant's keys                    |
+|                             | their identity; a rejection as a hash; an erasure; a tenant's keys; items by a hash   |
 
 A deletion writes its tombstone into the table's outbox, atomically with the deletion; then the log writes the object.
 Objects are numbered without a gap and the table stores the numbers it has applied: where the next number exists, the
@@ -55,7 +55,7 @@ DEPLOYMENT = ""
 """The owner of objects that belong to no tenant; no tenant's name is empty."""
 
 MARKER = ItemKey(ItemPath("tombstone_marker"), "last")
-EVENTS, REJECTION, LIFTED, ERASURE = "events", "rejection", "lifted", "erasure"
+EVENTS, REJECTION, LIFTED, ERASURE, ITEMS = "events", "rejection", "lifted", "erasure", "items"
 _IDS_IN_ONE = 5_000
 _TRIES = 50
 _PAGE = 100
@@ -65,6 +65,7 @@ _LOG = logging.getLogger(__name__)
 
 Forget = Callable[[Scope, EventRef, datetime], None]
 Erase = Callable[[Scope, str, datetime], None]
+ForgetItemsAgain = Callable[[Scope, Mapping[str, Any], datetime], None]
 
 
 def tombstone_name(number: int) -> str:
@@ -130,6 +131,11 @@ class TombstoneLog:
     def erasure(self, scope: Scope, erasure_id: str, now: datetime) -> None:
         self._append({**erasure_tombstone(scope, erasure_id), **_whose(scope)}, now)
         self.clear_outbox(of_tenant(scope.tenant), [erasure_id], now)
+
+    def items(self, scope: Scope, hashes: Sequence[str], revision: str, now: datetime) -> None:
+        """Logs items of applications that were deleted, by the hashes of their places."""
+        self._append({**items_tombstone(hashes, revision), **_whose(scope)}, now)
+        self.clear_outbox(scope.user, [revision], now)
 
     def keys(self, tenant: str, document: Mapping[str, Any], now: datetime) -> None:
         """Logs the tenant's keys: without them no hash can be compared."""
@@ -241,6 +247,11 @@ def erasure_tombstone(scope: Scope, erasure_id: str) -> dict[str, Any]:
     return {"kind": ERASURE, "user_id": scope.user_id, "id": erasure_id}
 
 
+def items_tombstone(hashes: Sequence[str], revision: str) -> dict[str, Any]:
+    """Of items of applications that are older than the revision."""
+    return {"kind": ITEMS, "hashes": list(hashes), "before": revision}
+
+
 def _whose(scope: Scope) -> dict[str, str]:
     return {"tenant": scope.tenant, "user_id": scope.user_id}
 
@@ -250,15 +261,24 @@ class ApplyTombstones:
 
     A record that exists is deleted as it was then. Of a record that does not exist the id is noted and the identity
     buried, so that no import, restore or repeated request stores it again. `forget` deletes a record without logging
-    it; `erase` starts an erasure of that id.
+    it; `erase` starts an erasure of that id; `forget_items` applies a tombstone of items.
     """
 
-    def __init__(self, log: TombstoneLog, timeline: Timeline, items: Items, forget: Forget, erase: Erase) -> None:
+    def __init__(
+        self,
+        log: TombstoneLog,
+        timeline: Timeline,
+        items: Items,
+        forget: Forget,
+        erase: Erase,
+        forget_items: ForgetItemsAgain,
+    ) -> None:
         self._log = log
         self._timeline = timeline
         self._items = items
         self._forget = forget
         self._erase = erase
+        self._forget_items = forget_items
 
     def apply(self, now: datetime, remaining_seconds: RemainingSeconds) -> Counter[str]:
         """Applies from the table's next number on while there is time; the counts by kind."""
@@ -297,6 +317,9 @@ class ApplyTombstones:
         elif kind == LIFTED:
             writes = [ItemWrite(rejection_key(tombstone["id"]), None), ItemWrite(hash_key(tombstone["hash"]), None)]
             self._timeline.lift(scope, tombstone["hash"], writes, now)
+        elif kind == ITEMS:
+            self._forget_items(scope, tombstone, now)
+            self._log.clear_outbox(scope.user, [tombstone["before"]], now)
         elif kind == ERASURE:
             self._erase(scope, tombstone["id"], now)
             self._log.clear_outbox(of_tenant(scope.tenant), [tombstone["id"]], now)

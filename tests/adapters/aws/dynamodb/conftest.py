@@ -19,6 +19,7 @@ from moto_calls import OneCallAtATime
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import Backoff, ClientPolicy, dynamodb_client
 from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
+from recollect.adapters.aws.namespaced_items import DynamoDBNamespacedItems
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.publisher import AwsPublisher, BusLog, EventBus
 from recollect.adapters.aws.rate_limiter import DynamoDBRateLimiter
@@ -124,6 +125,7 @@ store = over_the_table(DynamoDBIdempotency)
 publisher = over_the_table(lambda access: AwsPublisher(BusLog(access)))
 eraser = over_the_table(DynamoDBEraser)
 items = over_the_table(DynamoDBItems)
+namespaced_items = over_the_table(DynamoDBNamespacedItems)
 limiter = over_the_table(DynamoDBRateLimiter)
 
 

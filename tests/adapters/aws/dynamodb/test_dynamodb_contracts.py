@@ -2,6 +2,7 @@
 
 from recollect.contracts.conditional_stores import IdempotencyStoreContract
 from recollect.contracts.items import ItemsContract
+from recollect.contracts.namespaced_items import NamespacedItemsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
 from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
@@ -15,6 +16,7 @@ TestIdempotency = IdempotencyStoreContract
 TestRateLimiter = RateLimiterContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
+TestNamespacedItems = NamespacedItemsContract
 TestErasing = ErasingContract
 TestRejecting = RejectingContract
 TestRemoval = RemovalContract

@@ -9,6 +9,8 @@
 |                             | `K#{hash of slot}#{instant}#{id}` | a value that a slot has had                    |
 |                             | `C#{hash of conversation}`     | conversation                                      |
 |                             | `M#{collection}#l{label}#…#k{key}` | item; the tenant's own are the empty user's   |
+|                             | `O#{hash of the place}`        | names an item of an application that is the user's |
+| `N#{tenant}`                | `#l{label}#…#k{key}`           | item of an application                            |
 | `P#{shard of the user}`     | `{hash of the user}#{id}`      | pending marker                                    |
 |                             | `{hash of the user}#{id}#`     | marker of a removal                               |
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
@@ -39,6 +41,7 @@ from recollect.core.event import EventRef
 from recollect.core.items import ItemKey, ItemPath
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, sortable
+from recollect.items.item import ItemPlace, Namespace
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.timeline import PendingEvent
 
@@ -56,6 +59,9 @@ _INSTANT_CHARACTERS = 16
 _IMPORTANCE_CHARACTERS = 16
 _AFTER_SEPARATOR = "$"  # the character after `#`
 _LABEL_BYTES = 110
+_DEEP_LABEL_BYTES = 24
+_WIDE_LABELS = 4
+_NAME_BYTES = 200
 _HASHED = "~2"  # what `escape` never writes
 
 
@@ -276,6 +282,38 @@ def has_hashed_label(path: ItemPath) -> bool:
     return any(_label(label).startswith(_HASHED) for label in path.labels)
 
 
+def namespaced_partition(tenant: str) -> str:
+    """The partition of a tenant's items of applications."""
+    return f"N#{escape(tenant)}"
+
+
+def namespaced_key(tenant: str, place: ItemPlace) -> Key:
+    """Where an item of an application is."""
+    key = escape(place.key)
+    name = key if len(key.encode()) <= _NAME_BYTES else f"{_HASHED}{_hash(place.key)}"
+    return _key(namespaced_partition(tenant), f"{_namespace_prefix(place.namespace)}k{name}")
+
+
+def namespaced_range(namespace: Namespace) -> SortRange:
+    """The sort keys of the items in a namespace, and below it."""
+    return _beginning_with(_namespace_prefix(namespace))
+
+
+def after_namespace(namespace: Namespace) -> str:
+    """The first sort key that those below the namespace can have, after those in it."""
+    return f"{_namespace_prefix(namespace)}l"
+
+
+def owned_key(scope: Scope, place: ItemPlace) -> Key:
+    """Where it stands that the user owns an item of an application."""
+    return _key(user_partition(scope), f"O#{_hash(scope.tenant, *place.namespace, place.key)}")
+
+
+def owned_range() -> SortRange:
+    """The sort keys of what names the items that a user owns."""
+    return _beginning_with("O#")
+
+
 def due_partition(queue: str, shard: int) -> str:
     """One of the partitions of the index `due` that share a queue."""
     return f"{queue}#{shard}"
@@ -350,9 +388,15 @@ def _path_prefix(path: ItemPath) -> str:
     return "".join((f"M#{path.collection}#", *(f"l{_label(label)}#" for label in path.labels)))
 
 
-def _label(label: str) -> str:
+def _namespace_prefix(namespace: Namespace) -> str:
+    """The same for a namespace alone and with more labels after it."""
+    most = ((_LABEL_BYTES if depth < _WIDE_LABELS else _DEEP_LABEL_BYTES) for depth in range(len(namespace)))
+    return "#" + "".join(f"l{_label(label, size)}#" for label, size in zip(namespace, most, strict=True))
+
+
+def _label(label: str, most_bytes: int = _LABEL_BYTES) -> str:
     escaped = escape(label)
-    return escaped if len(escaped.encode()) <= _LABEL_BYTES else f"{_HASHED}{_hash(label)}"
+    return escaped if len(escaped.encode()) <= most_bytes else f"{_HASHED}{_hash(label)}"
 
 
 def _pending_place(scope: Scope) -> tuple[str, str]:

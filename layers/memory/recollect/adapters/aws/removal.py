@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 from botocore.exceptions import ClientError
 
 from recollect.adapters.aws import keys
-from recollect.adapters.aws.clients import CANCELLED_BY_CONDITION, cancellation_codes, translated
+from recollect.adapters.aws.clients import (
+    CANCELLED_BY_CONDITION,
+    CONDITION_FAILED,
+    cancellation_codes,
+    ignored,
+    translated,
+)
 from recollect.adapters.aws.item_format import (
     Attributes,
     item_in,
@@ -22,15 +28,18 @@ from recollect.adapters.aws.item_format import (
     pending_item,
     removal_marker_item,
     slot_item,
+    text,
 )
 from recollect.adapters.aws.items import operations, retry_writes
 from recollect.adapters.aws.keys import Key, SortRange
+from recollect.adapters.aws.namespaced_items import owned_place
 from recollect.adapters.aws.table import SERVICE, ItemAccess, Walk
 from recollect.core.errors import Throttled, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.items import ItemWrite, checked
 from recollect.core.scope import Scope
 from recollect.deletion.storage import ErasedPage, Exempt
+from recollect.items.item import ItemPlace
 from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import Removal
 
@@ -124,11 +133,12 @@ def _change(access: ItemAccess, scope: Scope, own: dict[str, Any], items: Sequen
 
 
 class _Erased(NamedTuple):
-    """An item to erase, by the part it belongs to; a `tombstone` keeps its key."""
+    """An item to erase, by the part it belongs to; a `tombstone` keeps its key. `names` is an item elsewhere."""
 
     part: str
     place: Key
     tombstone: bool = False
+    names: ItemPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +152,26 @@ class DynamoDBEraser:
         items, more = self._page(scope, limit, after or _PARTITION)
         erased = [one for item in items if (one := _erased(item, exempt)) is not None]
         self.access.put_many(_tombstone(one.place) for one in erased if one.tombstone)
+        self._erase_named(scope, [one.names for one in erased if one.names is not None])
         self.access.delete_many(one.place for one in erased if not one.tombstone)
         return ErasedPage(Counter(one.part for one in erased), more)
 
     def left(self, scope: Scope, exempt: Exempt) -> int:
         walks = (self._walk(scope, _PARTITION), self._walk(scope, _MARKERS))
         return sum(_erased(item, exempt) is not None for walk in walks for item in self.access.walk(walk))
+
+    def _erase_named(self, scope: Scope, places: Sequence[ItemPlace]) -> None:
+        """Items of applications, before the entries that name them; one that changed its owner stays."""
+        self.access.side_by_side(lambda place: self._erase_one(scope, place), places)
+
+    def _erase_one(self, scope: Scope, place: ItemPlace) -> None:
+        with translated(SERVICE), ignored(CONDITION_FAILED):
+            self.access.client.delete_item(
+                TableName=self.access.table,
+                Key=keys.namespaced_key(scope.tenant, place).attributes,
+                ConditionExpression="u = :owner",
+                ExpressionAttributeValues={":owner": text(scope.user_id)},
+            )
 
     def _page(self, scope: Scope, limit: int, after: str) -> tuple[list[Attributes], str | None]:
         """One query of the partition, then of the markers; each goes on after the last sort key read."""
@@ -174,6 +198,9 @@ def _erased(item: Attributes, exempt: Exempt) -> _Erased | None:
     if kind == "M":
         stored = item_in(item)
         return None if exempt.keeps_item(stored.key, stored.value) else _Erased("items", place)
+    if kind == "O":
+        kept = exempt.keeps_record(item["j"]["S"])
+        return None if kept else _Erased("namespaced_items", place, names=owned_place(item))
     if kind in _IDS:
         part, id_of = _IDS[kind]
         return None if exempt.keeps_record(id_of(place.sk)) else _Erased(part, place)

@@ -203,7 +203,38 @@ RATES = """CREATE TABLE IF NOT EXISTS rates (
         paid_until INTEGER NOT NULL) WITHOUT ROWID"""
 """Until when each tenant's writes are paid for (A-39)."""
 
-STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION, RATES)
+NAMESPACED_ITEMS = (
+    # `namespace`: its labels as a JSON list that is left open, as `labels` above; `owner` is a user id; `ttl` in
+    # microseconds.
+    """CREATE TABLE IF NOT EXISTS namespaced_items (
+        row INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        key TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        revision TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        owner TEXT,
+        ttl INTEGER,
+        expires_at INTEGER,
+        paths TEXT NOT NULL,
+        value TEXT NOT NULL,
+        UNIQUE (tenant, namespace, key))""",
+    """CREATE INDEX IF NOT EXISTS namespaced_items_by_owner ON namespaced_items (tenant, owner, row)
+        WHERE owner IS NOT NULL""",
+    """CREATE INDEX IF NOT EXISTS namespaced_items_by_end ON namespaced_items (expires_at)
+        WHERE expires_at IS NOT NULL""",
+    """CREATE TABLE IF NOT EXISTS namespaced_item_vectors (
+        item INTEGER NOT NULL REFERENCES namespaced_items (row) ON DELETE CASCADE,
+        place INTEGER NOT NULL,
+        space TEXT NOT NULL,
+        vector BLOB NOT NULL,
+        PRIMARY KEY (item, place)) WITHOUT ROWID""",
+)
+"""Items of applications; a file of before has no such tables and gets them when it is opened."""
+
+STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION, RATES, *NAMESPACED_ITEMS)
 FORMAT_VERSION = 2
 """Format 1 was of no release; nothing reads it."""
 
@@ -463,6 +494,9 @@ def _prepare(connection: sqlite3.Connection, busy_seconds: float) -> None:
     _enter_wal(connection, busy_seconds)
     if not _format(connection):
         _make_tables(connection)
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'namespaced_item_vectors'").fetchone():
+        for statement in NAMESPACED_ITEMS:
+            connection.execute(statement)
 
 
 def _format(connection: sqlite3.Connection) -> int:

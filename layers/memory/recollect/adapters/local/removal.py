@@ -165,6 +165,19 @@ def _bus(erasing: _Erasing) -> int:
     return erasing.execute(statement).rowcount
 
 
+_OWNED = f"tenant = :tenant AND owner = :user_id {_BY_ID.format('revision')}"
+
+
+def _namespaced_items(erasing: _Erasing) -> int:
+    """Those that the user owns, whatever their namespace; their vectors go with them."""
+    rows = f"SELECT row FROM namespaced_items WHERE {_OWNED} LIMIT :limit"  # noqa: S608
+    return erasing.execute(f"DELETE FROM namespaced_items WHERE row IN ({rows})").rowcount  # noqa: S608
+
+
+def _count_namespaced_items(erasing: _Erasing) -> int:
+    return int(erasing.execute(f"SELECT count(*) FROM namespaced_items WHERE {_OWNED}").fetchone()[0])  # noqa: S608
+
+
 def _count_rows(table: str, condition: str) -> Step:
     statement = f"SELECT count(*) FROM {table} WHERE scope = :user {condition}"  # noqa: S608
     return lambda erasing: int(erasing.execute(statement).fetchone()[0])
@@ -183,6 +196,7 @@ _STEPS: tuple[tuple[str, Step], ...] = (
     ("index", _documents),
     *((part, _rows(table, condition)) for part, table, condition in _TABLES),
     ("items", _items),
+    ("namespaced_items", _namespaced_items),
     ("bus", _bus),
 )
 _COUNTS: tuple[Step, ...] = (
@@ -190,4 +204,5 @@ _COUNTS: tuple[Step, ...] = (
     _count_rows("documents", _BY_ID.format("id")),
     *(_count_rows(table, condition) for _, table, condition in _TABLES),
     lambda erasing: sum(1 for _ in _erased_items(erasing)),
+    _count_namespaced_items,
 )

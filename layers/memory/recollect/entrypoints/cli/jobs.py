@@ -180,7 +180,10 @@ def export(
     with out.open("w", encoding="utf-8") if out else nullcontext() as stream:
         for page in pages(lambda after: app.segments.exports.page(scope, after, utc_now())):
             (stream.write if stream else write_raw)(page.text)
-            count += page.text.count("\n")
+            count += page.lines
+        for found in pages(lambda after: app.archive.item_exports.page(scope, after, utc_now())):
+            (stream.write if stream else write_raw)(found.text)
+            count += found.lines
     say(f"{count} records")
 
 

@@ -54,20 +54,30 @@ def _words(given: Any) -> frozenset[str]:
 
 
 def key_credentials(settings: Settings) -> Authenticate:
-    """The laptop: a key of RECOLLECT_API_KEYS as bearer token; where none is set, the tenant `local`, admin."""
+    """The laptop: a key of RECOLLECT_API_KEYS; where none is set, the tenant `local`, admin.
+
+    `Authorization: Bearer` or `Token` (mem0's clients) carries it, or `x-api-key` (LangGraph's).
+    """
 
     def authenticate(call: Call) -> Principal:
         if not settings.api_keys:
             return LOCAL
-        scheme, _, given = call.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            raise Unauthenticated("a key is needed: Authorization: Bearer …")
-        principal = _principal_of(given.strip(), settings.api_keys)
+        principal = _principal_of(_sent_key(call.headers), settings.api_keys)
         if principal is None:
             raise Unauthenticated("the key is unknown")
         return principal
 
     return authenticate
+
+
+def _sent_key(headers: Mapping[str, str]) -> str:
+    """The key that a request carries. Raises Unauthenticated for none."""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    if scheme.lower() in ("bearer", "token"):
+        return given.strip()
+    if "x-api-key" not in headers:
+        raise Unauthenticated("a key is needed: Authorization: Bearer …")
+    return headers["x-api-key"].strip()
 
 
 def _principal_of(given: str, keys: Mapping[str, Principal]) -> Principal | None:

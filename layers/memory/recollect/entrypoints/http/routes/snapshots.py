@@ -6,12 +6,14 @@ api.md, *Deleting* and *Operations*.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from recollect.app import App
+from recollect.archive.item_transfer import ItemExportPage, ItemLine, read_item_line
 from recollect.archive.record_line import RecordLine, line_fault, read_line
-from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.archive.transfer import ExportPage, ImportOrder, LineOutcome
 from recollect.core.errors import OutOfTime, StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
@@ -38,6 +40,7 @@ NDJSON = "application/x-ndjson"
 _AT_ONCE = 100
 _RESERVE_SECONDS = 2.0
 _NAMED_AT_MOST = 20
+_ITEMS = "items"
 
 
 class ExportQuery(Narrowed):
@@ -72,6 +75,7 @@ class GivenPage:
     """The lines of a page that can be stored, and what is wrong with the others."""
 
     lines: list[RecordLine] = field(default_factory=list)
+    items: list[ItemLine] = field(default_factory=list)
     faults: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -82,21 +86,32 @@ routes = Routes()
 def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     """A page of a user's records as NDJSON; `Link` names the next one.
 
-    They come oldest first.
+    They come oldest first, and after them the items of applications that are the user's.
     """
     scope = request.scope(query)
     listing = listing_of(app, "export", scope, query)
-    after = None
-    if query.cursor is not None:
-        event_id, at = open_cursor(query.cursor, listing, 2)
-        after = EventRef(event_id, from_iso(at))
-    page = app.segments.exports.page(scope, after, request.now)
+    at, after = (None, None) if query.cursor is None else open_cursor(query.cursor, listing, 2)
+    page, more = _exported(app, scope, at, after, request.now)
     headers = {}
-    if page.more is not None:
-        cursor = seal([page.more.id, iso(page.more.timestamp)], listing)
+    if more is not None:
+        cursor = seal(more, listing)
         path = f"/v1/users/{path_segment(scope.user_id)}/export"
         headers["Link"] = f'<{path}?{urlencode({**listing.filters, "cursor": cursor})}>; rel="next"'
     return Reply(200, page.text, headers, NDJSON, {"returned": page.lines})
+
+
+def _exported(
+    app: App, scope: Scope, at: str | None, after: str | None, now: datetime
+) -> tuple[ExportPage | ItemExportPage, list[str | None] | None]:
+    """A page, and the place of the next: an event's id and instant, or the word for items and where they go on."""
+    if at == _ITEMS:
+        items = app.archive.item_exports.page(scope, after or None, now)
+        return items, None if items.more is None else [_ITEMS, items.more]
+    page = app.segments.exports.page(scope, None if at is None else EventRef(at, from_iso(str(after))), now)
+    if page.more is not None:
+        return page, [page.more.id, iso(page.more.timestamp)]
+    wider = scope.persona_id is None and scope.household_id is None
+    return page, [_ITEMS, ""] if wider and app.archive.item_exports.any(scope, now) else None
 
 
 @routes.post(f"{USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
@@ -131,6 +146,10 @@ def take_line(page: GivenPage, number: int, text: str, dimension: int) -> None:
     if not text.strip():
         return
     try:
+        item = read_item_line(text)
+        if item is not None:
+            page.items.append(item)
+            return
         line = read_line(text)
     except StoredDataError:
         page.faults.append({"line": number, "message": "is no line of an export"})
@@ -152,6 +171,10 @@ def _imported(
         if start and left() < 0:
             raise OutOfTime(f"{start} of {len(given.lines)} records are stored: send the page again")
         counts.update(app.archive.imports.import_lines(scope, given.lines[start : start + _AT_ONCE], order).counts)
+    for start in range(0, len(given.items), _AT_ONCE):
+        if (start or given.lines) and left() < 0:
+            raise OutOfTime(f"the records and {start} of {len(given.items)} items are stored: send the page again")
+        counts.update(app.archive.item_imports.import_lines(scope, given.items[start : start + _AT_ONCE], request.now))
     return counts
 
 

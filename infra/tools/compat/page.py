@@ -1,0 +1,51 @@
+"""docs/compatibility.md, from the results of the suites."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from infra.tools.compat.suites import SUITES, Suite
+
+_HEAD = """# Compatibility
+
+Written by `make compat`: other projects' own test suites, unchanged and pinned by version and hash, run against a
+server process over HTTP, once over SQLite and once over the AWS engines (DynamoDB Local). Our class stands in the place
+of theirs; each store that a test opens is a tenant.
+
+| suite | version | goal | embedded | AWS engines |
+|---|---|---|---|---|
+"""
+
+
+class Outcome(Protocol):
+    """What the page needs of a result."""
+
+    @property
+    def suite(self) -> str: ...
+    @property
+    def engines(self) -> str: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def passed(self) -> int: ...
+    @property
+    def missed(self) -> tuple[str, ...]: ...
+
+
+def page(results: Sequence[Outcome]) -> str:
+    """The whole page."""
+    rows = "".join(_row(suite, [one for one in results if one.suite == suite.name]) for suite in SUITES)
+    return _HEAD + rows + "\n## What does not pass\n\n" + "".join(_missed(results))
+
+
+def _row(suite: Suite, results: Sequence[Outcome]) -> str:
+    by_engines = {one.engines: f"{one.passed} of {one.total}" for one in results}
+    figures = " | ".join(by_engines[engines] for engines in ("local", "aws"))
+    return f"| {suite.name} | {suite.source.version} | ≥ {suite.goal} of {results[0].total} | {figures} |\n"
+
+
+def _missed(results: Sequence[Outcome]) -> Iterable[str]:
+    for suite in SUITES:
+        names = dict.fromkeys(name for one in results if one.suite == suite.name for name in one.missed)
+        for name in names:
+            reason = suite.known.get(name.partition("[")[0], "no reason is known: a defect")
+            yield f"- {suite.source.name}, `{name}`: {reason}.\n"
