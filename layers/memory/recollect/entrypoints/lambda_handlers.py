@@ -16,6 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from recollect.app import App
 from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
+from recollect.core.ids import trace_of
 from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.in_turn import InTurn
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.contradictions.ask_model import OpinionRun
     from recollect.entrypoints.projection_runs import ReconcileReport, StreamReport
     from recollect.jobs.run import JobRun
+    from recollect.projection.project import ProjectionReport
 
 NAMESPACE = "Recollect"
 OLDEST_PENDING = "OldestPendingAge"
@@ -32,6 +34,7 @@ QUARANTINED = "QuarantinedEvents"
 WRITTEN_IDLE = (OLDEST_PENDING, QUARANTINED)
 """Metrics that are written though nothing happened: alarms wait for them."""
 RESERVE_SECONDS = 15.0
+_MOST_TRACES = 100
 
 _SUMMARY_METRICS = {
     "made": "SummariesMade",
@@ -292,6 +295,7 @@ class _Outputs:
             }
         )
         self._metrics.add_metric("ProjectedAge", MetricUnit.Seconds, report.oldest_age_seconds)
+        self._log_traces("projected", projection)
         if report.malformed:
             self.logger.error("change records that cannot be read", extra={"sequence_numbers": report.malformed})
         self._log_failed(projection.failed)
@@ -299,6 +303,7 @@ class _Outputs:
     def reconciled(self, report: "ReconcileReport") -> Answer:
         """Counts a run of reconcile and logs what failed; answers its counts."""
         self._log_failed(report.projection.failed)
+        self._log_traces("projected by reconcile", report.projection)
         self._count({"Reconciled": report.projection.projected, "ReconcileFailed": len(report.projection.failed)})
         if report.oldest_age_seconds is not None:
             self._metrics.add_metric(OLDEST_PENDING, MetricUnit.Seconds, report.oldest_age_seconds)
@@ -306,6 +311,14 @@ class _Outputs:
             self._metrics.add_metric(QUARANTINED, MetricUnit.Count, report.quarantined)
         self.logger.info("reconciled", extra=report.counts | {"complete": report.complete})
         return report.counts
+
+    def _log_traces(self, message: str, report: "ProjectionReport") -> None:
+        """The requests whose events were projected, as their own log lines name them; at most 100."""
+        ids = [event_id for _, event_id in report.done] + list(report.failed)
+        if ids:
+            traces = sorted({trace for event_id in ids if (trace := trace_of(event_id)) is not None})
+            counts = {"projected": report.projected, "gone": report.gone, "failed": len(report.failed)}
+            self.logger.info(message, extra={**counts, "traces": traces[:_MOST_TRACES]})
 
     def _count(self, counts: Mapping[str, int]) -> None:
         """Nothing where there is nothing to count: a metric costs by the hours in which it is written."""
