@@ -184,6 +184,11 @@ class AwsParts(ProviderParts):
             checks["snapshots"] = lambda: PartState(True, self._bucket.check())
         return checks
 
+    def dry_run(self, work: Callable[[], object]) -> None:
+        from recollect.adapters.aws.dry_run import run_dry
+
+        run_dry(work)
+
     def create(self) -> list[str]:
         """Creates table, index, and the bucket where one is set; answers what is new."""
         made = ["table"] if self._table.create() else []

@@ -60,7 +60,7 @@ RemainingSeconds: TypeAlias = Callable[[], float]
 
 
 def open_warm_app(function: str) -> App:
-    """The app of the environment with all open that this function needs (`priming`), its in-process model too.
+    """The app of the environment with all open that this function needs (`priming`), its in-process models too.
 
     Raises ConfigurationError. A missing model is no failure: reads go on by words alone and say so.
     """
@@ -68,6 +68,8 @@ def open_warm_app(function: str) -> App:
     app = open_app()
     with suppress(RecollectError):
         _load_model(app)
+    with suppress(RecollectError):
+        _load_second_stage(app)
     return primed(app, function)
 
 
@@ -87,6 +89,12 @@ def open_embedding_app() -> App:
 def _load_model(app: App) -> None:
     if app.settings.embedder == "e5" and app.parts.embedder is not None:
         app.parts.embedder.encode(["warm"], TextKind.QUERY)
+
+
+def _load_second_stage(app: App) -> None:
+    """A search without hits would not: nothing is read together with its question then."""
+    if app.parts.relevance_model is not None:
+        app.parts.relevance_model.logits("warm", ["warm"])
 
 
 def project_handler(app: App) -> Handler:
@@ -136,22 +144,24 @@ def context_handler(app: App) -> Handler:
 
 
 def mcp_handler(app: App) -> Handler:
-    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum."""
+    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum; rehearsed."""
     from mangum import Mangum
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
     from recollect.entrypoints.http.access_log import lambda_log
     from recollect.entrypoints.http.aws import cloud_credentials
     from recollect.entrypoints.http.problems import PROBLEM_TYPE
+    from recollect.entrypoints.http.rehearsal import as_nobody, rehearse, unheard_log
+    from recollect.entrypoints.mcp.rehearsal import REHEARSALS
     from recollect.entrypoints.mcp.server import McpEndpoint
 
+    def served(endpoint: McpEndpoint) -> Handler:
+        mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
+        return lambda event, context: mangum(cast(Any, event), cast(Any, context))
+
     endpoint = McpEndpoint(app, cloud_credentials(app.settings), lambda_log(app.settings.log_level))
-    mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
-
-    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
-        return mangum(cast(Any, event), cast(Any, context))
-
-    return handler
+    rehearse(app, served(endpoint.admitting(as_nobody, unheard_log(app.settings.log_level))), REHEARSALS)
+    return served(endpoint)
 
 
 def summarize_handler(app: App) -> Handler:

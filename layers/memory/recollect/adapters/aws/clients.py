@@ -34,6 +34,7 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as ConnectionFailed
 from botocore.parsers import ResponseParserError
 
+from recollect.adapters.aws.dry_run import withhold_dry_writes
 from recollect.core.errors import (
     ConfigurationError,
     CutAnswer,
@@ -261,7 +262,7 @@ DEFAULT_POLICY = ClientPolicy()
 
 def dynamodb_client(policy: ClientPolicy = DEFAULT_POLICY) -> DynamoDBClient:
     """A client of DynamoDB; region, credentials and endpoint come from the SDK's own settings."""
-    client: DynamoDBClient = boto3.Session().client("dynamodb", config=policy.config)
+    client: DynamoDBClient = withhold_dry_writes(boto3.Session().client("dynamodb", config=policy.config))
     return client
 
 
@@ -274,7 +275,7 @@ def streams_client(policy: ClientPolicy = DEFAULT_POLICY) -> StreamsClient:
 
 def eventbridge_client(policy: ClientPolicy = DEFAULT_POLICY) -> EventBridgeClient:
     """A client of EventBridge."""
-    client: EventBridgeClient = boto3.Session().client("events", config=policy.config)
+    client: EventBridgeClient = withhold_dry_writes(boto3.Session().client("events", config=policy.config))
     return client
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from recollect.adapters.aws.dry_run import is_dry
 from recollect.adapters.aws.index_format import IndexPlan, document_id, mapping_format, owner_of, scope_of, source_of
 from recollect.adapters.aws.index_queries import NominationQuery, nominations_of
 from recollect.core.errors import (
@@ -281,6 +282,8 @@ class OpenSearchIndex:
 
     def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str) -> list[Mapping[str, Any]]:
         """One outcome for each operation, in order; with `refresh` "true" searches show them all at its return."""
+        if is_dry():
+            raise NotReady("a dry run writes no documents")
         params = {"refresh": refresh, "require_alias": "true", "filter_path": "items.*.status,items.*.error.type"}
         with translated_errors():
             answer = self._client.bulk(body=lines, index=self._plan.alias, params=params)
