@@ -8,11 +8,11 @@ import pytest
 
 from engines.conftest import Deployment
 from recollect.core.scope import Scope
-from recollect.entrypoints.http import rehearsal
+from recollect.entrypoints.http import warm_up
 from recollect.entrypoints.http.aws import http_handler
-from recollect.entrypoints.http.rehearsal import REHEARSALS, ROUNDS
+from recollect.entrypoints.http.warm_up import ROUNDS, WARM_UPS
 from recollect.entrypoints.lambda_handlers import mcp_handler
-from recollect.entrypoints.mcp.rehearsal import REHEARSALS as OF_MCP
+from recollect.entrypoints.mcp.warm_up import WARM_UPS as OF_MCP
 
 pytestmark = pytest.mark.engines
 
@@ -28,20 +28,18 @@ def loop() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("loop")
-def test_rehearsals_are_answered_and_nothing_is_written(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_warm_ups_are_answered_and_nothing_is_written(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     statuses, parts = list[int](), deployment.app.parts
-    monkeypatch.setattr(rehearsal, "_statuses", _noting(rehearsal._statuses, statuses))
-    monkeypatch.setattr(rehearsal, "SECONDS", 600.0)
-    for group in REHEARSALS:
+    monkeypatch.setattr(warm_up, "_statuses", _noting(warm_up._statuses, statuses))
+    monkeypatch.setattr(warm_up, "SECONDS", 600.0)
+    for group in WARM_UPS:
         http_handler(group, app=deployment.app)
     mcp_handler(deployment.app)
     assert set(statuses) <= {200, 201}
-    assert len(statuses) == ROUNDS * (sum(map(len, REHEARSALS.values())) + len(OF_MCP))
+    assert len(statuses) == ROUNDS * (sum(map(len, WARM_UPS.values())) + len(OF_MCP))
     access: Any = parts.access  # type: ignore[attr-defined] # of the cloud's parts only
     assert access.client.scan(TableName=access.table)["Items"] == []
-    assert parts.index.count(Scope(rehearsal.NOBODY.tenant, rehearsal.USER)).documents == 0
+    assert parts.index.count(Scope(warm_up.NOBODY.tenant, warm_up.USER)).documents == 0
 
 
 def _noting(real: Any, statuses: list[int]) -> Any:

@@ -311,10 +311,10 @@ Of the artifacts that `sam build` made, on Python 3.13, over the local engines: 
 threads, medians of processes of their own; the user has a dozen records, and no question is asked twice. A function
 opens while it starts what its requests need: the SDK and its clients, use cases and models (`entrypoints/priming.py`).
 Then it answers the requests that its clients ask for most to itself, and nothing of that is written, logged or counted
-(`entrypoints/http/rehearsal.py`). On Lambda a start has a whole processor, and a request of a function of 512 MB less
-than a third of one. Bare is `import aws_lambda_powertools, boto3` from the same layer. With neither, a first answer took
-(2026-11-26, in the same way, over an empty store) 346 ms of ingest, 199 of memories, 248 of retrieval, 403 of context,
-318 of knowledge, 242 of mcp."""
+(`entrypoints/http/warm_up.py`). On Lambda a start has a whole processor, and a request of a function of 512 MB less
+than a third of one. Bare is `import aws_lambda_powertools, boto3` from the same layer. With neither, a first answer
+took (2026-11-26, in the same way, over an empty store) 346 ms of ingest, 199 of memories, 248 of retrieval, 403 of
+context, 318 of knowledge, 242 of mcp."""
 
 _PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Figures]], str]]] = {
     "Quality against rivals": (("quality", "engines"), _quality),

@@ -202,5 +202,10 @@ class AwsParts(ProviderParts):
         stores += [self._bucket.client] if self._settings.snapshot_bucket else []
         return [self._settings.opensearch_url, *(client.meta.endpoint_url for client in stores)]
 
+    def disconnect(self) -> None:
+        from recollect.adapters.connections import disconnect_all
+
+        disconnect_all()
+
     def close(self) -> None:
         """Does nothing: the SDK's connections end with the process."""

@@ -95,6 +95,9 @@ class Parts(Protocol):
     def create(self) -> list[str]:
         """Creates what is missing and names it. Idempotent."""
 
+    def disconnect(self) -> None:
+        """Closes connections to other machines; whoever needs one next makes a new one."""
+
     def close(self) -> None:
         """Closes files and connections."""
 

@@ -144,23 +144,23 @@ def context_handler(app: App) -> Handler:
 
 
 def mcp_handler(app: App) -> Handler:
-    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum; rehearsed."""
+    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum; warmed up."""
     from mangum import Mangum
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
     from recollect.entrypoints.http.access_log import lambda_log
     from recollect.entrypoints.http.aws import cloud_credentials
     from recollect.entrypoints.http.problems import PROBLEM_TYPE
-    from recollect.entrypoints.http.rehearsal import as_nobody, rehearse, unheard_log
-    from recollect.entrypoints.mcp.rehearsal import REHEARSALS
+    from recollect.entrypoints.http.warm_up import as_nobody, run_warm_ups, unheard_log
     from recollect.entrypoints.mcp.server import McpEndpoint
+    from recollect.entrypoints.mcp.warm_up import WARM_UPS
 
     def served(endpoint: McpEndpoint) -> Handler:
         mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
         return lambda event, context: mangum(cast(Any, event), cast(Any, context))
 
     endpoint = McpEndpoint(app, cloud_credentials(app.settings), lambda_log(app.settings.log_level))
-    rehearse(app, served(endpoint.admitting(as_nobody, unheard_log(app.settings.log_level))), REHEARSALS)
+    run_warm_ups(app, served(endpoint.admitting(as_nobody, unheard_log(app.settings.log_level))), WARM_UPS)
     return served(endpoint)
 
 

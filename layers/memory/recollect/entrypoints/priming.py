@@ -12,6 +12,7 @@ from types import MappingProxyType
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import RecollectError
+from recollect.entrypoints.snap_start import renew_in_copies
 
 _WRITING = ("parts.timeline", "parts.idempotency", "rules", "timeline.write_limits", "deletion.suppression")
 OPENED: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -39,9 +40,11 @@ def open_primed_app(function: str) -> App:
 def primed(app: App, function: str) -> App:
     """The app with everything open that this function is known to need.
 
-    An engine that is away is no failure: the request that needs it will say so.
+    An engine that is away is no failure: the request that needs it will say so. Where Lambda keeps this start, its
+    copies will differ in what must differ (`snap_start`).
     """
     for name in OPENED[function]:
         with suppress(RecollectError):
             attrgetter(name)(app)
+    renew_in_copies(app)
     return app

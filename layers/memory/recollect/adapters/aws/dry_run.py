@@ -15,11 +15,10 @@ from typing import Any
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 _DRY: ContextVar[bool] = ContextVar("recollect_dry_run", default=False)
-_PREFIX = "before-send."
 _READS = frozenset({
     "BatchGetItem", "DescribeTable", "GetItem", "GetObject", "HeadBucket", "HeadObject", "ListObjectsV2", "Query",
 })  # fmt: skip
-"""What is sent all the same. A name that is missing here costs a rehearsal its warmth, and nobody anything else."""
+"""What is sent all the same. A name that is missing here leaves a part cold, and does nothing else."""
 
 
 def run_dry(work: Callable[[], object]) -> None:
@@ -32,10 +31,9 @@ def is_dry() -> bool:
     return _DRY.get()
 
 
-def withhold_dry_writes(client: Any) -> Any:
-    """The SDK's client: of dry work it sends reads alone, and answers writes itself as the service would."""
-    client.meta.events.register(_PREFIX.rstrip("."), _answered)
-    return client
+def withhold_dry_writes(client: Any) -> None:
+    """Of dry work the SDK's client then sends reads alone, and answers writes itself as the service would."""
+    client.meta.events.register("before-send", _answered)
 
 
 def _dry(work: Callable[[], object]) -> None:

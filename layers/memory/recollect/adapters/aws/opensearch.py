@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from recollect.adapters.aws.dry_run import is_dry
 from recollect.adapters.aws.index_format import IndexPlan, document_id, mapping_format, owner_of, scope_of, source_of
 from recollect.adapters.aws.index_queries import NominationQuery, nominations_of
+from recollect.adapters.connections import noted
 from recollect.core.errors import (
     ConfigurationError,
     NotReady,
@@ -202,7 +203,14 @@ class OpenSearchIndex:
 
     @cached_property
     def _client(self) -> OpenSearch:
+        noted(self, OpenSearchIndex.disconnect)
         return self._connection.open()
+
+    def disconnect(self) -> None:
+        """Closes connections; the next request opens a client anew."""
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
 
     @property
     def generation(self) -> str:
@@ -214,7 +222,7 @@ class OpenSearchIndex:
     def of(self, generation: str) -> OpenSearchIndex:
         other = OpenSearchIndex(self._connection, self._plan.of(generation), by_words=True)
         other.__dict__["_client"] = self._client
-        return other
+        return noted(other, OpenSearchIndex.disconnect)
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
         """Raises Unavailable, with some written; the same call again completes it.

@@ -14,13 +14,13 @@ from embedded.setting import Memory, away, open_memory, with_parts
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import Forbidden
-from recollect.entrypoints.http import rehearsal
+from recollect.entrypoints.http import warm_up
 from recollect.entrypoints.http.aws import build_handler, http_handler
 from recollect.entrypoints.http.dispatch import checked_tenant
 from recollect.entrypoints.http.models import build_models
-from recollect.entrypoints.http.rehearsal import NEEDED, NOBODY, REHEARSALS, ROUNDS, as_nobody, rehearse, unheard_log
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import find_route
+from recollect.entrypoints.http.warm_up import NEEDED, NOBODY, ROUNDS, WARM_UPS, as_nobody, run_warm_ups, unheard_log
 from recollect.entrypoints.lambda_handlers import mcp_handler
 from recollect.settings import Settings
 
@@ -51,20 +51,20 @@ def loop() -> Iterator[None]:
     made.close()
 
 
-@pytest.mark.parametrize("group", list(REHEARSALS))
-def test_every_rehearsal_is_a_good_request_of_its_group(group: str, app: App) -> None:
+@pytest.mark.parametrize("group", list(WARM_UPS))
+def test_every_warm_up_is_a_good_request_of_its_group(group: str, app: App) -> None:
     groups = (group, *NEEDED.get(group, ()))
     handler = build_handler(app, groups, unheard_log("INFO"), as_nobody)
-    for one in REHEARSALS[group]:
-        answer = handler(one.event, rehearsal._Invocation())
+    for one in WARM_UPS[group]:
+        answer = handler(one.event, warm_up._Invocation())
         assert answer["statusCode"] in (200, 201), (one, answer)
         assert find_route(routes_of(groups), one.method, one.path)
 
 
-def test_every_function_that_answers_rehearses_something() -> None:
-    """`jobs` and others have no clients; what is not rehearsed is what operators ask for now and then, and `mcp`."""
-    assert set(REHEARSALS) <= set(GROUPS)
-    assert {name for name in FUNCTIONS if routes(name)} - {"mcp", "converse", "summarize"} <= set(REHEARSALS)
+def test_every_function_that_answers_is_warmed_up() -> None:
+    """`jobs` and others have no clients; `mcp` and `summarize` have lists of their own."""
+    assert set(WARM_UPS) <= set(GROUPS)
+    assert {name for name in FUNCTIONS if routes(name)} - {"mcp", "converse", "summarize"} <= set(WARM_UPS)
 
 
 def test_nobody_is_no_tenant_of_a_token() -> None:
@@ -92,7 +92,7 @@ def test_rounds_end_with_the_first_failure(tmp_path: Path) -> None:
         seen.append(event["rawPath"])
         return {"statusCode": 503 if len(seen) == 3 else 404}
 
-    assert rehearse(on_trial(memory), handler, REHEARSALS["retrieval"]) == 2
+    assert run_warm_ups(on_trial(memory), handler, WARM_UPS["retrieval"]) == 2
     assert len(seen) == 3
     memory.app.parts.close()
 
@@ -101,9 +101,9 @@ def test_rounds_end_with_the_first_failure(tmp_path: Path) -> None:
 def test_no_round_begins_when_the_time_is_over(
     seconds: float, rounds: int, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsal, "SECONDS", seconds)
-    answered = rehearse(app, lambda _event, _context: {"statusCode": 200}, REHEARSALS["rules"])
-    assert answered == rounds * len(REHEARSALS["rules"])
+    monkeypatch.setattr(warm_up, "SECONDS", seconds)
+    answered = run_warm_ups(app, lambda _event, _context: {"statusCode": 200}, WARM_UPS["rules"])
+    assert answered == rounds * len(WARM_UPS["rules"])
 
 
 @pytest.mark.parametrize("part", ["timeline", "items", "index"])
@@ -115,9 +115,9 @@ def test_a_part_that_is_away_stops_no_start(part: str, tmp_path: Path) -> None:
     memory.app.parts.close()
 
 
-def test_on_a_laptop_nothing_is_rehearsed(tmp_path: Path) -> None:
+def test_on_a_laptop_nothing_is_warmed_up(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
-    assert rehearse(memory.app, lambda _event, _context: pytest.fail("asked"), REHEARSALS["ingest"]) == 0
+    assert run_warm_ups(memory.app, lambda _event, _context: pytest.fail("asked"), WARM_UPS["ingest"]) == 0
     memory.app.parts.close()
 
 

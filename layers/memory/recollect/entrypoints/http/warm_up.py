@@ -34,7 +34,7 @@ Handler: TypeAlias = Callable[[dict[str, Any], Any], Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class WarmUp:
     """One request: its method and path, and its body as JSON, if it has one."""
 
     method: str
@@ -50,7 +50,7 @@ class Rehearsal:
             "rawPath": self.path,
             "rawQueryString": "",
             "headers": dict(_HEADERS),
-            "requestContext": {"http": http, "requestId": "rehearsal", "stage": "$default"},
+            "requestContext": {"http": http, "requestId": "warm-up", "stage": "$default"},
             "body": None if self.body is None else json.dumps(self.body),
             "isBase64Encoded": False,
         }
@@ -58,14 +58,14 @@ class Rehearsal:
 
 _HEADERS = MappingProxyType({
     "accept": "application/json, text/event-stream", "content-type": "application/json", "host": "localhost",
-    "idempotency-key": "rehearsal", "x-recollect-user": USER,
+    "idempotency-key": "warm-up", "x-recollect-user": USER,
 })  # fmt: skip
 _SENTENCE = "On Monday I moved to Lyon, and I have liked green tea since."
 _QUESTION = "Which city did I move to?"
-_SEARCH = Rehearsal("POST", "/v1/search", {"user_id": USER, "query": _QUESTION, "top_k": 3, "explain": True})
+_SEARCH = WarmUp("POST", "/v1/search", {"user_id": USER, "query": _QUESTION, "top_k": 3, "explain": True})
 _TURN = {"role": "user", "content": _SENTENCE}
-_EVENT = Rehearsal("POST", "/v1/events", {"user_id": USER, "conversation_id": "c", "events": [_TURN]})
-_CONTEXT = Rehearsal("POST", "/v1/context", {"user_id": USER, "conversation_id": "c", "input": _QUESTION})
+_EVENT = WarmUp("POST", "/v1/events", {"user_id": USER, "conversation_id": "c", "events": [_TURN]})
+_CONTEXT = WarmUp("POST", "/v1/context", {"user_id": USER, "conversation_id": "c", "input": _QUESTION})
 _OLD = {
     "id": "a", "user_id": USER, "content": "I live in Paris.", "timestamp": "2024-01-01T00:00:00Z",
     "importance": 0.5, "source": "user", "keywords": ["home"],
@@ -75,52 +75,50 @@ _TOOL_CALLS = "".join(
     f"[[ABP_TOOL:{tool}]]\n{json.dumps(given)}\n[[END_ABP_TOOL]]\n"
     for tool, given in (("search_memory", {"query": _QUESTION}), ("save_memory", {"content": _SENTENCE}))
 )
-REHEARSALS: Mapping[str, tuple[Rehearsal, ...]] = MappingProxyType(
+WARM_UPS: Mapping[str, tuple[WarmUp, ...]] = MappingProxyType(
     {
-        "ingest": (_EVENT, Rehearsal("POST", "/v1/analyze", {"text": _SENTENCE})),
-        "retrieval": (_SEARCH, Rehearsal("GET", f"/v1/users/{USER}/events")),
+        "ingest": (_EVENT, WarmUp("POST", "/v1/analyze", {"text": _SENTENCE})),
+        "retrieval": (_SEARCH, WarmUp("GET", f"/v1/users/{USER}/events")),
         "memories": (
-            Rehearsal("POST", "/v1/memories", {"user_id": USER, "content": _SENTENCE, "keywords": ["tea"]}),
-            Rehearsal("GET", f"/v1/users/{USER}/memories"),
+            WarmUp("POST", "/v1/memories", {"user_id": USER, "content": _SENTENCE, "keywords": ["tea"]}),
+            WarmUp("GET", f"/v1/users/{USER}/memories"),
         ),
         "context": (_CONTEXT,),
         "turns": (_EVENT, _CONTEXT),
         "knowledge": (
-            Rehearsal(
-                "PUT", "/v1/knowledge/vocabulary/~bjp0ZWE", {"value": {"target": "drink", "description": "Tea."}}
-            ),
-            Rehearsal("POST", "/v1/knowledge/resolve", {"text": _QUESTION, "store": "n"}),
+            WarmUp("PUT", "/v1/knowledge/vocabulary/~bjp0ZWE", {"value": {"target": "drink", "description": "Tea."}}),
+            WarmUp("POST", "/v1/knowledge/resolve", {"text": _QUESTION, "store": "n"}),
         ),
-        "tools": (Rehearsal("POST", "/v1/tool-calls", {"user_id": USER, "text": _TOOL_CALLS, "execute": True}),),
-        "rules": (Rehearsal("GET", "/v1/rules"),),
-        "arbitration": (Rehearsal("POST", "/v1/arbitrations", {"candidate": _NEW, "existing": [_OLD]}),),
-        "merge_rules": (Rehearsal("GET", "/v1/merge-rules"),),
-        "summaries": (Rehearsal("GET", f"/v1/users/{USER}/summaries"), Rehearsal("GET", f"/v1/users/{USER}/goals")),
+        "tools": (WarmUp("POST", "/v1/tool-calls", {"user_id": USER, "text": _TOOL_CALLS, "execute": True}),),
+        "rules": (WarmUp("GET", "/v1/rules"),),
+        "arbitration": (WarmUp("POST", "/v1/arbitrations", {"candidate": _NEW, "existing": [_OLD]}),),
+        "merge_rules": (WarmUp("GET", "/v1/merge-rules"),),
+        "summaries": (WarmUp("GET", f"/v1/users/{USER}/summaries"), WarmUp("GET", f"/v1/users/{USER}/goals")),
     }
 )
 """By group of routes: what its clients ask for most, what it writes for them among it. None asks a language model."""
 
 NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType({"turns": ("ingest", "context")})
-"""Other groups whose routes the rehearsals of a group take."""
+"""Other groups whose routes are asked too."""
 
 
-def rehearse(app: App, handler: Handler, rehearsals: Iterable[Rehearsal]) -> int:
+def run_warm_ups(app: App, handler: Handler, warm_ups: Iterable[WarmUp]) -> int:
     """Has a handler of `NOBODY`'s requests answer them, in rounds, and says how many it has answered.
 
     After the first that fails there is no other: a part is away, and the request that needs it will say so.
     """
     answered: list[int] = []
     with _unheard():
-        app.parts.dry_run(lambda: answered.extend(_statuses(handler, tuple(rehearsals))))
+        app.parts.dry_run(lambda: answered.extend(_statuses(handler, tuple(warm_ups))))
     return sum(status < 500 for status in answered)
 
 
-def _statuses(handler: Handler, rehearsals: tuple[Rehearsal, ...]) -> Iterator[int]:
+def _statuses(handler: Handler, warm_ups: tuple[WarmUp, ...]) -> Iterator[int]:
     over = monotonic() + SECONDS
     for _ in range(ROUNDS):
         if monotonic() > over:
             return
-        for one in rehearsals:
+        for one in warm_ups:
             status = int(handler(one.event, _Invocation())["statusCode"])
             yield status
             if status >= 500:
@@ -134,13 +132,13 @@ def as_nobody(_call: Call) -> Principal:
 
 def unheard_log(level: str) -> AccessLog:
     """A log whose lines are made and thrown away."""
-    return AccessLog(level, io.StringIO(), "rehearsal")
+    return AccessLog(level, io.StringIO(), "warm-up")
 
 
 class _Invocation:
     """What a handler asks of Lambda's context."""
 
-    aws_request_id = "rehearsal"
+    aws_request_id = "warm-up"
 
     def get_remaining_time_in_millis(self) -> int:
         return int(SECONDS * 1000)
