@@ -90,6 +90,10 @@ WARM_UPS: Mapping[str, tuple[WarmUp, ...]] = MappingProxyType(
             WarmUp("POST", "/v1/knowledge/resolve", {"text": _QUESTION, "store": "n"}),
         ),
         "tools": (WarmUp("POST", "/v1/tool-calls", {"user_id": USER, "text": _TOOL_CALLS, "execute": True}),),
+        "items": (
+            WarmUp("PUT", "/store/items", {"namespace": ["n"], "key": "k", "value": {"text": _SENTENCE}}),
+            WarmUp("POST", "/store/items/search", {"namespace_prefix": ["n"], "query": _QUESTION}),
+        ),
         "rules": (WarmUp("GET", "/v1/rules"),),
         "arbitration": (WarmUp("POST", "/v1/arbitrations", {"candidate": _NEW, "existing": [_OLD]}),),
         "merge_rules": (WarmUp("GET", "/v1/merge-rules"),),
