@@ -87,7 +87,12 @@ def layers_of(template: Mapping[str, Any], logical_id: str) -> list[str]:
     properties = template["Resources"][logical_id]["Properties"]
     asked = properties.get("Environment", {}).get("Variables", {}).get("RECOLLECT_MODEL_FUNCTION")
     own = [one["Ref"] for one in properties.get("Layers", [])]
-    return own + (layers_of(template, asked["Ref"]) if asked else [])
+    return own + (layers_of(template, _function_of(template, asked["Ref"])) if asked else [])
+
+
+def _function_of(template: Mapping[str, Any], alias: str) -> str:
+    """Logical id of the function that an alias is of."""
+    return str(template["Resources"][alias]["Properties"]["FunctionName"]["Ref"])
 
 
 def local_template(template: Mapping[str, Any], endpoints: Endpoints) -> dict[str, Any]:

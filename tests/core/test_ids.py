@@ -5,7 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.ids import IdSeed, IdSource, id_milliseconds
+from recollect.core.ids import IdSeed, IdSource, id_milliseconds, trace_of
 
 
 def test_ids_are_version_7_of_rfc_9562() -> None:
@@ -35,3 +35,13 @@ def test_the_counter_carries_into_the_milliseconds() -> None:
 def test_a_seed_survives_its_record() -> None:
     seed = IdSource().seed(1_700_000_000_000, 3)
     assert [IdSeed.decode(seed.encode()).nth(i) for i in range(3)] == [seed.nth(i) for i in range(3)]
+
+
+@given(tail=st.integers(0, 2**62 - 1), position=st.integers(0, 10_000))
+def test_every_id_of_a_request_has_its_trace(tail: int, position: int) -> None:
+    seed = IdSeed(1_700_000_000_000 << 12, tail)
+    assert trace_of(seed.nth(position)) == seed.trace == f"{tail:016x}"
+
+
+def test_a_client_s_id_has_no_trace() -> None:
+    assert trace_of("monday") is None

@@ -65,7 +65,7 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
         "IndexPrefix": f"built{run}",
         "RulesParameter": RULES_PARAMETER,
         "BedrockModelArns": BEDROCK_MODEL_ARN,
-        "ContextFunction": "context",
+        "ContextLive": "context",
     }
     parts = AwsParts(_settings(built, engines, names))
     parts.create()

@@ -13,8 +13,8 @@ _PLACES = {
     "DataTableStream": "table",
     "Bus": "bus",
     "DataBucketArn": "bucket",
-    "ContextFunction": "function/context",
 }
+_NAMED = {"BedrockModelArns": BEDROCK_MODEL_ARN, "ContextLive": "function/context"}
 
 
 def refusals(name: str, needs: set[Need], index_prefix: str) -> set[Need]:
@@ -37,7 +37,7 @@ def _pattern(resource: Any, index_prefix: str) -> str:
     if "Fn::GetAtt" in resource:
         return _PLACES.get(resource["Fn::GetAtt"][0], "")
     if "Ref" in resource:
-        return BEDROCK_MODEL_ARN if resource["Ref"] == "BedrockModelArns" else ""
+        return _NAMED.get(resource["Ref"], "")
     text = str(resource["Fn::Sub"]).replace("${DataTableArn.Value}", "table").replace("${IndexPrefix}", index_prefix)
     text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${DataBucketArn.Value}", "bucket")
     if ":parameter/" in text:

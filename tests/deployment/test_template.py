@@ -63,6 +63,7 @@ def test_the_functions_get_the_settings_that_apply() -> None:
     given = {name for each in FUNCTIONS for name in environment(each)} - {
         "POWERTOOLS_SERVICE_NAME",
         "PYDANTIC_DISABLE_PLUGINS",
+        "SNAPSHOT_NAME",
     }
     assert given == {name for name, _, _ in variables()} - set(NOT_IN_THE_CLOUD)
     text = (ROOT / "template.yaml").read_text("utf-8")
@@ -247,7 +248,7 @@ def test_what_does_not_embed_carries_no_model() -> None:
 
 def test_a_turn_waits_for_its_model_in_a_small_function_and_asks_the_function_context_for_vectors() -> None:
     asking = {name: environment(name).get("RECOLLECT_MODEL_FUNCTION") for name in FUNCTIONS}
-    assert {name: one for name, one in asking.items() if one} == {"converse": {"Ref": "ContextFunction"}}
+    assert {name: one for name, one in asking.items() if one} == {"converse": {"Ref": "ContextLive"}}
     assert function("converse")["MemorySize"] <= 512
     assert {"EmbedderLayer", "RerankLayer"} <= set(layers("context"))
 

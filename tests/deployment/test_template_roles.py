@@ -41,11 +41,15 @@ INTERFACES = [
 """On any resource, in a VPC: IAM knows no names of interfaces that are not there yet."""
 
 
+TRACING = {"Effect": "Allow", "Action": ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], "Resource": "*"}
+"""X-Ray has no resources to name."""
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_role_has_a_wildcard_without_a_reason(name: str) -> None:
     for statement in statements(name):
         assert "*" not in "".join(listed(statement["Action"]))
-        if statement["Action"] == INTERFACES:
+        if statement["Action"] == INTERFACES or statement == TRACING:
             continue
         resource = "".join(text for text in walk(statement["Resource"]) if isinstance(text, str))
         for reasoned in WILDCARDS:
@@ -160,3 +164,14 @@ def test_every_function_may_read_the_one_parameter_that_holds_the_rules(name: st
     assert re.fullmatch(pattern, "")
     assert not re.fullmatch(pattern, "recollect")
     assert not re.fullmatch(pattern, "/recollect/*")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_may_tell_x_ray_where_that_is_on_and_tells_it_then_alone(name: str) -> None:
+    """Lambda refuses to make a function with active tracing whose role may not write segments."""
+    assert TRACING in statements(name)
+    assert template()["Globals"]["Function"]["Tracing"] == {"Fn::If": ["Traces", "Active", "PassThrough"]}
+    assert template()["Parameters"]["Tracing"]["Default"] == "off"
+    granted = [one for one in walk(template()["Resources"]) if isinstance(one, dict) and one.get("Fn::If")]
+    of_tracing = [one["Fn::If"] for one in granted if TRACING in one["Fn::If"]]
+    assert {condition for condition, _, _ in of_tracing} == {"Traces"}

@@ -93,8 +93,12 @@ def test_each_function_of_the_api_lets_it_in_by_one_permission() -> None:
     made = translated()["Resources"]
     given = [one["Properties"] for one in made.values() if one["Type"] == "AWS::Lambda::Permission"]
     uris = [str(one["uri"]) for one in walk(made["Api"]) if isinstance(one, dict) and one.get("type") == "aws_proxy"]
-    invoked = {name for uri in uris for name in re.findall(r"functions/\${(\w+)(?:\.Arn)?}/invocations", uri)}
-    assert sorted(one["FunctionName"]["Ref"] for one in given) == sorted(invoked)
+    invoked = {
+        found for uri in uris for found in re.findall(r"functions/\${(\w+)Function\.Arn}(:live)?/invocations", uri)
+    }
+    assert sorted(one["FunctionName"]["Ref"] for one in given) == sorted(
+        f"{name}{'Live' if alias else 'Function'}" for name, alias in invoked
+    )
     for one in given:
         assert (one["Action"], one["Principal"]) == ("lambda:InvokeFunction", "apigateway.amazonaws.com")
         assert one["SourceArn"]["Fn::Sub"].endswith(":${AWS::AccountId}:${Api}/*/*")
@@ -104,6 +108,7 @@ def test_where_a_function_has_an_alias_the_api_calls_that() -> None:
     made = translated()["Resources"]
     aliased = {one["Properties"]["FunctionName"]["Ref"] for one in made.values() if one["Type"] == "AWS::Lambda::Alias"}
     called = set(re.findall(r"functions/\${(\w+)\.Arn}/invocations", str(made["Api"])))
+    assert called == {"SummarizeFunction"}
     assert called & aliased == set()
 
 

@@ -12,14 +12,13 @@ from deployment.template import FUNCTIONS, ROOT, routes
 from embedded.setting import away, open_memory
 from recollect.adapters.local.database import FILE_NAME
 from recollect.bootstrap import open_app
-from recollect.entrypoints.priming import OPENED, REHEARSED, primed
+from recollect.entrypoints.priming import OPENED, primed
 from recollect.settings import Settings
 
 
 def test_every_function_that_somebody_waits_for_has_a_list() -> None:
     answering = {name for name in FUNCTIONS if routes(name)}
     assert OPENED.keys() == answering | {"project"}
-    assert REHEARSED.keys() == OPENED.keys()
 
 
 @pytest.mark.parametrize("function", list(OPENED))

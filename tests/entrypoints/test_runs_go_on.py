@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from embedded.failing import Fault, Faults, with_faults
 from embedded.setting import Instead, Memory, open_memory, with_parts
 from entrypoints.test_scheduled_handlers import call, start
+from recollect.adapters.aws.keys import event_key
 from recollect.core.errors import InvalidInput, StoredDataError, UpstreamFailed, VersionMismatch
 from recollect.core.event import EventRef
+from recollect.core.ids import trace_of
 from recollect.core.items import Due, ItemKey, ItemWrite, of_tenant
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
@@ -330,4 +332,23 @@ def test_another_embedder_s_index_is_made_and_not_filled(tmp_path: Path, monkeyp
     memory = with_parts(memory, index=cast(Any, index))
     assert memory.app.reindexing.heal(utc_now()) is True
     assert memory.app.jobs.newest("acme", 10) == []
+    memory.app.parts.close()
+
+
+@pytest.mark.parametrize("by", ["stream", "reconcile"])
+def test_a_projection_names_the_requests_of_its_events(
+    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "recollect-test")
+    memory = opened(tmp_path)
+    for text in ("a sparrow", "an owl"):
+        memory.add(EventDraft(content=text, timestamp=memory.now))
+    records = [
+        {"dynamodb": {"SequenceNumber": str(n), "Keys": event_key(marker.scope, marker.ref).attributes}}
+        for n, marker in enumerate(memory.app.parts.projections.pending(10, None).markers)
+    ]
+    call(project_handler(memory.app), {"Records": records} if by == "stream" else {"task": "reconcile"})
+    (line,) = [record.__dict__ for record in caplog.records if "traces" in record.__dict__]
+    assert line["traces"] == sorted(str(trace_of(event_id)) for event_id in memory.ids)
+    assert (line["projected"], line["failed"]) == (2, 0)
     memory.app.parts.close()

@@ -30,6 +30,7 @@ from infra.tools.bench.contradictions import contradictions
 from infra.tools.bench.data import DataSet, load
 from infra.tools.bench.engines import engines_recall, running_engines
 from infra.tools.bench.first_answer import first_answer
+from infra.tools.bench.memory_sizes import memory_sizes
 from infra.tools.bench.natural import natural
 from infra.tools.bench.page import page
 from infra.tools.bench.rivals import rivals_python
@@ -130,8 +131,12 @@ class Bench:
 
     def cold_start(self) -> Any:
         """Start, first and warm answer of each built function; the model's load."""
-        rounds = 1 if self.quick else 5
+        rounds = 1 if self.quick else 9
         return cold_start(self.model, rounds) | {"answers": first_answer(rounds)}
+
+    def memory_sizes(self) -> Any:
+        """A warm answer of each built function, and what its process holds."""
+        return memory_sizes(1 if self.quick else 5)
 
 
 PARTS: dict[str, Callable[[Bench], Any]] = {
@@ -143,8 +148,9 @@ PARTS: dict[str, Callable[[Bench], Any]] = {
     "contradictions": Bench.contradictions,
     "natural": Bench.natural,
     "cold-start": Bench.cold_start,
+    "memory-sizes": Bench.memory_sizes,
 }
-NEED_ENGINES = frozenset({"engines", "aws-sizes", "aws-costs", "cold-start"})
+NEED_ENGINES = frozenset({"engines", "aws-sizes", "aws-costs", "cold-start", "memory-sizes"})
 
 
 def main() -> int:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from infra.tools.bench.memory_sizes import GIVEN_MB, SIZES_MB, SLOWER_SECONDS, SPARE, Answer, answer_of
+
 Figures = Mapping[str, Any]
 Goal = tuple[str, str, bool]
 OURS, MEM0 = "Recollect", "mem0"
@@ -261,6 +263,21 @@ def _answer_row(one: Figures) -> list[str]:
     return [f"{1000 * one[name]:.0f}" for name in ("start_seconds", "first_seconds", "warm_seconds")]
 
 
+def _memory_sizes(made: Mapping[str, Figures]) -> str:
+    answers = {name: answer_of(name, one) for name, one in made["memory-sizes"].items()}
+    rows = [[name, *_sized(one), f"**{one.chosen_mb}**"] for name, one in answers.items()]
+    rows += [[name, "", "", *("" for _ in SIZES_MB), f"**{size}**"] for name, (size, _) in GIVEN_MB.items()]
+    head = ["function", "processor, ms", "resident, MB", *(f"at {size:,} MB" for size in SIZES_MB), "given, MB"]
+    reasons = "; ".join(f"`{name}` {why}" for name, (_, why) in GIVEN_MB.items())
+    words = _MEMORY.format(spare=SPARE, slower_ms=round(1000 * SLOWER_SECONDS))
+    return "\n\n".join([words, table(head, rows), f"Without a sample that could decide: {reasons}."])
+
+
+def _sized(one: Answer) -> list[str]:
+    sizes = [f"{1000 * one.seconds(size):.0f} ms, {one.dollars_per_million(size):.2f} $" for size in SIZES_MB]
+    return [f"{1000 * one.work.processor_seconds:.0f}", f"{one.resident_mb:.0f}", *sizes]
+
+
 _HEAD = f"""# Benchmarks
 
 Written by `make bench`, that is `{RUN} --write`. Each figure is a ratio to a named
@@ -308,11 +325,21 @@ Projecting one message of LoCoMo, embedding it included, on one thread; the base
 
 _STARTS = """\
 Of the artifacts that `sam build` made, on Python 3.13, over the local engines: milliseconds of the processor, all
-threads, medians of processes of their own. A function opens while it starts what its requests are known to need: the
-SDK and its clients, a connection to each engine, use cases and model (`entrypoints/priming.py`, one list a function).
-On Lambda a start has a whole processor, and a request of a function of 512 MB less than a third of one. Bare is
-`import aws_lambda_powertools, boto3` from the same layer. Without that list a first answer takes (2026-11-26, in the
-same way) 346 ms of ingest, 199 of memories, 248 of retrieval, 403 of context, 318 of knowledge, 242 of mcp."""
+threads, medians of processes of their own; the user has forty records, and no question is asked twice. A function
+opens while it starts what its requests need: the SDK and its clients, use cases and models (`entrypoints/priming.py`).
+Then it answers the requests that its clients ask for most to itself, and nothing of that is written, logged or counted
+(`entrypoints/http/warm_up.py`). On Lambda a start has a whole processor, and a request of a function of 512 MB less
+than a third of one. Bare is `import aws_lambda_powertools, boto3` from the same layer. With neither, a first answer
+took (2026-11-26, in the same way, over an empty store) 346 ms of ingest, 199 of memories, 248 of retrieval, 403 of
+context, 318 of knowledge, 242 of mcp."""
+
+_MEMORY = """\
+What a warm answer to a function's sample event takes, and its duration costs a million times, at several sizes.
+Processor time and resident memory are measured of the built functions over the local engines; time at a size is
+emulated, and nothing here has run on Lambda: processor time over the share of a processor that the memory gives (a
+whole one at 1,769 MB), and the waiting that the [cost page](operations.md#what-it-costs) counts and assumes. Given is
+the smallest size that has {spare} times what is resident, and at which an answer takes at most {slower_ms} ms more than
+on a whole processor; else a whole one. `template.yaml` has these sizes."""
 
 _PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Figures]], str]]] = {
     "Quality against rivals": (("quality", "engines"), _quality),
@@ -321,4 +348,5 @@ _PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Figures]], st
     "Contradictions": (("contradictions",), _contradictions),
     "Natural talks": (("natural",), _natural),
     "Import and cold start": (("cold-start",), _cold_start),
+    "Memory of functions": (("memory-sizes",), _memory_sizes),
 }

@@ -7,6 +7,7 @@ import pytest
 
 from entrypoints.http.calling import Caller, Cloud, Laptop
 from recollect.app import App
+from recollect.core.ids import trace_of
 from recollect.entrypoints.http.routing import path_segment
 
 SECRET = "xyzzysecret"
@@ -27,6 +28,7 @@ def test_a_line_per_request(cloud: Cloud, laptop: Laptop) -> None:
         assert (added["route"], added["status"], added["level"]) == ("POST /v1/events", 201, "INFO")
         assert added["outcome"] == {"events": 2, "replayed": False, "created": 1, "invalid": 1}
         assert len(added["tenant"]) == 12
+        assert "trace" not in listed
         assert added["duration_ms"] >= 0
         assert (listed["route"], listed["outcome"]["returned"] > 0) == ("GET /v1/users/{user_id}/events", True)
         assert (lost["route"], lost["status"], lost["outcome"]) == ("none", 404, {"problem": "no-such-route"})
@@ -85,3 +87,19 @@ def test_a_failing_write_logs_no_word_either(app: App, cloud: Cloud, monkeypatch
     answer = Caller(cloud).add({"content": SECRET})
     assert answer.status == 500
     assert SECRET not in answer.text + cloud.log.getvalue()
+
+
+def test_the_line_of_a_request_and_of_its_projection_name_one_trace(cloud: Cloud) -> None:
+    caller = Caller(cloud)
+    answer = caller.add({"content": "one"}, {"content": "two"})
+    (added,) = lines(cloud)
+    made = {trace_of(result["event_id"]) for result in answer.json["results"]}
+    assert made == {added["trace"]}
+    again = caller.add({"content": "three"})
+    assert {trace_of(result["event_id"]) for result in again.json["results"]} == {lines(cloud)[-1]["trace"]} != made
+
+
+def test_the_trace_of_x_ray_is_in_the_line(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1")
+    Caller(cloud).get("/nowhere")
+    assert lines(cloud)[-1]["xray_trace_id"] == "1-5759e988-bd862e3fe1be46a994272793"

@@ -25,6 +25,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, ProxyError
 from urllib3.exceptions import TimeoutError as TimedOut
 
+from recollect.adapters.connections import noted
 from recollect.core.errors import CutAnswer, OutOfTime, Throttled, Unavailable, UpstreamFailed
 
 T = TypeVar("T")
@@ -115,6 +116,11 @@ class HttpConnection:
         logging.getLogger("urllib3").setLevel(logging.WARNING)  # below a warning it logs addresses, thus queries
         self._service = service
         self._pool = _pool(service.base_url)
+        noted(self, HttpConnection.disconnect)
+
+    def disconnect(self) -> None:
+        """Closes connections; the next request makes new ones."""
+        self._pool.clear()
 
     def post(self, path: str, body: object, seconds: float) -> HttpAnswer:
         """Sends JSON. Raises OutOfTime, Unavailable (no connection), CutAnswer and UpstreamFailed."""

@@ -184,6 +184,11 @@ class AwsParts(ProviderParts):
             checks["snapshots"] = lambda: PartState(True, self._bucket.check())
         return checks
 
+    def dry_run(self, work: Callable[[], object]) -> None:
+        from recollect.adapters.aws.dry_run import run_dry
+
+        run_dry(work)
+
     def create(self) -> list[str]:
         """Creates table, index, and the bucket where one is set; answers what is new."""
         made = ["table"] if self._table.create() else []
@@ -196,6 +201,11 @@ class AwsParts(ProviderParts):
         stores: list[Any] = [self.access.client]
         stores += [self._bucket.client] if self._settings.snapshot_bucket else []
         return [self._settings.opensearch_url, *(client.meta.endpoint_url for client in stores)]
+
+    def disconnect(self) -> None:
+        from recollect.adapters.connections import disconnect_all
+
+        disconnect_all()
 
     def close(self) -> None:
         """Does nothing: the SDK's connections end with the process."""

@@ -130,6 +130,12 @@ class LocalParts(ProviderParts):
         waiting = len(self.projections.pending(TAIL_EVENTS, None).markers)
         return PartState(True, f"SQLite, {self._settings.home}", waiting)
 
+    def dry_run(self, work: Callable[[], object]) -> None:
+        """Does nothing: a process on a laptop has nobody waiting for its first answer."""
+
+    def disconnect(self) -> None:
+        """Does nothing: nobody copies the memory of a laptop's process."""
+
     def create(self) -> list[str]:
         """Opens the database, which creates it; answers what is new."""
         existed = self._file.exists()

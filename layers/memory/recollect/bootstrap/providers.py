@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from recollect.adapters.connections import noted
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import INSTALL_AWS, NotReady, require_package
 from recollect.ports import Embedder, Model, PairModel, PartState, RelevanceModel, WebSearch
@@ -132,7 +133,8 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
     timeout = settings.call_timeout_seconds
     retries = {"mode": "standard", "total_max_attempts": 2}
     config = Config(connect_timeout=timeout, read_timeout=timeout, retries=retries)
-    return BedrockEmbedder(boto3.client("bedrock-runtime", config=config), settings.embedding_dimension)
+    client = noted(boto3.client("bedrock-runtime", config=config), lambda known: known.close())
+    return BedrockEmbedder(client, settings.embedding_dimension)
 
 
 class Versioned(Protocol):
@@ -289,7 +291,8 @@ class ProviderParts:
             read_timeout=self._settings.model_timeout_seconds,
             retries={"mode": "standard", "total_max_attempts": 1},
         )
-        return BedrockConverse(boto3.client("bedrock-runtime", config=config), self._settings.bedrock_model)
+        client = noted(boto3.client("bedrock-runtime", config=config), lambda known: known.close())
+        return BedrockConverse(client, self._settings.bedrock_model)
 
     def _name_of(self, provider: str) -> str:
         """The provider's own name, without making it."""

@@ -86,8 +86,17 @@ class Parts(Protocol):
     def checks(self) -> Mapping[str, Callable[[], PartState]]:
         """One check per part, for readiness and `recollect doctor`."""
 
+    def dry_run(self, work: Callable[[], object]) -> None:
+        """Does the work, and writes nothing of what it writes; what it reads is read. Raises what the work raises.
+
+        Where the parts gain nothing from having been used once, the work is not done at all.
+        """
+
     def create(self) -> list[str]:
         """Creates what is missing and names it. Idempotent."""
+
+    def disconnect(self) -> None:
+        """Closes connections to other machines; whoever needs one next makes a new one."""
 
     def close(self) -> None:
         """Closes files and connections."""

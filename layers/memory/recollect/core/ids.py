@@ -9,6 +9,8 @@ from uuid import UUID
 
 _COUNTER_BITS = 12
 _COUNTERS = 1 << _COUNTER_BITS
+_TAIL_BITS = 62
+_TAIL = (1 << _TAIL_BITS) - 1
 
 LONGEST_ID = 128
 _RULE = "an id has 1 to 128 characters, no control characters, and is not . or .."
@@ -26,6 +28,11 @@ class IdSeed:
         milliseconds, counter = divmod(self.tick + position, _COUNTERS)
         value = (milliseconds << 80) | (0x7 << 76) | (counter << 64) | (0b10 << 62) | self.tail
         return str(UUID(int=value))
+
+    @property
+    def trace(self) -> str:
+        """What all ids of the request have in common (`trace_of`)."""
+        return f"{self.tail:016x}"
 
     def encode(self) -> str:
         """As text, for the idempotency record."""
@@ -49,7 +56,7 @@ class IdSource:
         with self._lock:
             tick = max(clock_milliseconds << _COUNTER_BITS, self._last_tick + 1)
             self._last_tick = tick + count
-        return IdSeed(tick, secrets.randbits(62))
+        return IdSeed(tick, secrets.randbits(_TAIL_BITS))
 
     def fresh(self) -> str:
         """One id of this moment, where no retry has to make the same one again: for an audit entry."""
@@ -59,6 +66,17 @@ class IdSource:
 def id_milliseconds(event_id: str) -> int:
     """The real time inside one of our ids, in milliseconds since 1970. Raises ValueError for another id."""
     return UUID(event_id).int >> 80
+
+
+def trace_of(event_id: str) -> str | None:
+    """The trace of the request that made one of our ids: 16 hex digits, random; None for another id.
+
+    So logs of what happens to an event later, in whatever process, name the request without storing anything for it.
+    """
+    try:
+        return f"{UUID(event_id).int & _TAIL:016x}"
+    except ValueError:
+        return None
 
 
 def accepted_ms(event_id: str) -> int | None:

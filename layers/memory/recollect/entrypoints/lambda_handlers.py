@@ -16,6 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from recollect.app import App
 from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
+from recollect.core.ids import trace_of
 from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.in_turn import InTurn
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.contradictions.ask_model import OpinionRun
     from recollect.entrypoints.projection_runs import ReconcileReport, StreamReport
     from recollect.jobs.run import JobRun
+    from recollect.projection.project import ProjectionReport
 
 NAMESPACE = "Recollect"
 OLDEST_PENDING = "OldestPendingAge"
@@ -32,6 +34,7 @@ QUARANTINED = "QuarantinedEvents"
 WRITTEN_IDLE = (OLDEST_PENDING, QUARANTINED)
 """Metrics that are written though nothing happened: alarms wait for them."""
 RESERVE_SECONDS = 15.0
+_MOST_TRACES = 100
 
 _SUMMARY_METRICS = {
     "made": "SummariesMade",
@@ -57,7 +60,7 @@ RemainingSeconds: TypeAlias = Callable[[], float]
 
 
 def open_warm_app(function: str) -> App:
-    """The app of the environment with all open that this function needs (`priming`), its in-process model too.
+    """The app of the environment with all open that this function needs (`priming`), its in-process models too.
 
     Raises ConfigurationError. A missing model is no failure: reads go on by words alone and say so.
     """
@@ -65,6 +68,8 @@ def open_warm_app(function: str) -> App:
     app = open_app()
     with suppress(RecollectError):
         _load_model(app)
+    with suppress(RecollectError):
+        _load_second_stage(app)
     return primed(app, function)
 
 
@@ -84,6 +89,12 @@ def open_embedding_app() -> App:
 def _load_model(app: App) -> None:
     if app.settings.embedder == "e5" and app.parts.embedder is not None:
         app.parts.embedder.encode(["warm"], TextKind.QUERY)
+
+
+def _load_second_stage(app: App) -> None:
+    """A search without hits would not: nothing is read together with its question then."""
+    if app.parts.relevance_model is not None:
+        app.parts.relevance_model.logits("warm", ["warm"])
 
 
 def project_handler(app: App) -> Handler:
@@ -133,22 +144,24 @@ def context_handler(app: App) -> Handler:
 
 
 def mcp_handler(app: App) -> Handler:
-    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum."""
+    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum; warmed up."""
     from mangum import Mangum
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
     from recollect.entrypoints.http.access_log import lambda_log
     from recollect.entrypoints.http.aws import cloud_credentials
     from recollect.entrypoints.http.problems import PROBLEM_TYPE
+    from recollect.entrypoints.http.warm_up import as_nobody, run_warm_ups, unheard_log
     from recollect.entrypoints.mcp.server import McpEndpoint
+    from recollect.entrypoints.mcp.warm_up import WARM_UPS
+
+    def served(endpoint: McpEndpoint) -> Handler:
+        mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
+        return lambda event, context: mangum(cast(Any, event), cast(Any, context))
 
     endpoint = McpEndpoint(app, cloud_credentials(app.settings), lambda_log(app.settings.log_level))
-    mangum = Mangum(cast(Any, endpoint), "off", text_mime_types=[*DEFAULT_TEXT_MIME_TYPES, PROBLEM_TYPE])
-
-    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
-        return mangum(cast(Any, event), cast(Any, context))
-
-    return handler
+    run_warm_ups(app, served(endpoint.admitting(as_nobody, unheard_log(app.settings.log_level))), WARM_UPS)
+    return served(endpoint)
 
 
 def summarize_handler(app: App) -> Handler:
@@ -292,6 +305,7 @@ class _Outputs:
             }
         )
         self._metrics.add_metric("ProjectedAge", MetricUnit.Seconds, report.oldest_age_seconds)
+        self._log_traces("projected", projection)
         if report.malformed:
             self.logger.error("change records that cannot be read", extra={"sequence_numbers": report.malformed})
         self._log_failed(projection.failed)
@@ -299,6 +313,7 @@ class _Outputs:
     def reconciled(self, report: "ReconcileReport") -> Answer:
         """Counts a run of reconcile and logs what failed; answers its counts."""
         self._log_failed(report.projection.failed)
+        self._log_traces("projected by reconcile", report.projection)
         self._count({"Reconciled": report.projection.projected, "ReconcileFailed": len(report.projection.failed)})
         if report.oldest_age_seconds is not None:
             self._metrics.add_metric(OLDEST_PENDING, MetricUnit.Seconds, report.oldest_age_seconds)
@@ -306,6 +321,14 @@ class _Outputs:
             self._metrics.add_metric(QUARANTINED, MetricUnit.Count, report.quarantined)
         self.logger.info("reconciled", extra=report.counts | {"complete": report.complete})
         return report.counts
+
+    def _log_traces(self, message: str, report: "ProjectionReport") -> None:
+        """The requests whose events were projected, as their own log lines name them; at most 100."""
+        ids = [event_id for _, event_id in report.done] + list(report.failed)
+        if ids:
+            traces = sorted({trace for event_id in ids if (trace := trace_of(event_id)) is not None})
+            counts = {"projected": report.projected, "gone": report.gone, "failed": len(report.failed)}
+            self.logger.info(message, extra={**counts, "traces": traces[:_MOST_TRACES]})
 
     def _count(self, counts: Mapping[str, int]) -> None:
         """Nothing where there is nothing to count: a metric costs by the hours in which it is written."""

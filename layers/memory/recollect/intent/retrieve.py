@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -56,8 +57,13 @@ CATEGORY = "intent_retrieval"
 LOW_CONFIDENCE = 0.5
 SUGGESTION = "Nothing matches. Try fewer or other words, a longer time window, or name another space."
 _TOP_SCORES = 10
-_KEY = secrets.token_bytes(32)
 _LOGGER = logging.getLogger(__name__)
+
+
+@cache
+def _redaction_key() -> bytes:
+    """Of this process. Drawn by its first request: no other that goes on from a copy of its start has it."""
+    return secrets.token_bytes(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,7 +305,7 @@ def _diagnostics(
 def _log_analysis(run: _Run) -> None:
     """The analysis, whether it is in doubt (R-67, R-99), and why the date-based mode answers (R-65, R-112)."""
     if run.analysis is not None:
-        fields = Redaction(_KEY, run.rules.logging.content).analysis(run.analysis)
+        fields = Redaction(_redaction_key(), run.rules.logging.content).analysis(run.analysis)
         confidence = run.analysis.intent_confidence
         _log("Query analyzed", "query_analysis", **fields, analysisTimeMs=round(run.times.analysis_ms, 3))
         if confidence <= LOW_CONFIDENCE:

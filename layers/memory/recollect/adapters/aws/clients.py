@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import boto3
 from botocore.config import Config
@@ -34,6 +34,8 @@ from botocore.exceptions import (
 from botocore.exceptions import ConnectionError as ConnectionFailed
 from botocore.parsers import ResponseParserError
 
+from recollect.adapters.aws.dry_run import withhold_dry_writes
+from recollect.adapters.connections import noted
 from recollect.core.errors import (
     ConfigurationError,
     CutAnswer,
@@ -203,6 +205,9 @@ _REPORTS_CAPACITY = (
 )  # fmt: skip
 
 
+Service = TypeVar("Service")
+
+
 class DynamoDBClient(Protocol):
     """The methods of boto3's low-level DynamoDB client that are called; boto3 has no types."""
 
@@ -259,10 +264,16 @@ class ClientPolicy:
 DEFAULT_POLICY = ClientPolicy()
 
 
+def of_ours(client: Service) -> Service:
+    """The SDK's client, which a dry run does not write by, and which is disconnected before its process is copied."""
+    withhold_dry_writes(client)
+    return noted(client, lambda known: known.close())  # type: ignore[attr-defined] # of every client of the SDK
+
+
 def dynamodb_client(policy: ClientPolicy = DEFAULT_POLICY) -> DynamoDBClient:
     """A client of DynamoDB; region, credentials and endpoint come from the SDK's own settings."""
     client: DynamoDBClient = boto3.Session().client("dynamodb", config=policy.config)
-    return client
+    return of_ours(client)
 
 
 def streams_client(policy: ClientPolicy = DEFAULT_POLICY) -> StreamsClient:
@@ -275,7 +286,7 @@ def streams_client(policy: ClientPolicy = DEFAULT_POLICY) -> StreamsClient:
 def eventbridge_client(policy: ClientPolicy = DEFAULT_POLICY) -> EventBridgeClient:
     """A client of EventBridge."""
     client: EventBridgeClient = boto3.Session().client("events", config=policy.config)
-    return client
+    return of_ours(client)
 
 
 def read_parameter(name: str, timeout_seconds: float) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from recollect.adapters.aws.clients import ClientPolicy, translated
+from recollect.adapters.aws.clients import ClientPolicy, of_ours, translated
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors
 
@@ -42,7 +42,7 @@ def lambda_client() -> LambdaClient:
     import boto3
 
     client: LambdaClient = boto3.Session().client("lambda", config=POLICY.config)
-    return client
+    return of_ours(client)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from recollect.adapters.aws.dry_run import is_dry
 from recollect.adapters.aws.index_format import IndexPlan, document_id, mapping_format, owner_of, scope_of, source_of
 from recollect.adapters.aws.index_queries import NominationQuery, nominations_of
+from recollect.adapters.connections import noted
 from recollect.core.errors import (
     ConfigurationError,
     NotReady,
@@ -201,7 +203,14 @@ class OpenSearchIndex:
 
     @cached_property
     def _client(self) -> OpenSearch:
+        noted(self, OpenSearchIndex.disconnect)
         return self._connection.open()
+
+    def disconnect(self) -> None:
+        """Closes connections; the next request opens a client anew."""
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
 
     @property
     def generation(self) -> str:
@@ -213,7 +222,7 @@ class OpenSearchIndex:
     def of(self, generation: str) -> OpenSearchIndex:
         other = OpenSearchIndex(self._connection, self._plan.of(generation), by_words=True)
         other.__dict__["_client"] = self._client
-        return other
+        return noted(other, OpenSearchIndex.disconnect)
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:
         """Raises Unavailable, with some written; the same call again completes it.
@@ -281,6 +290,8 @@ class OpenSearchIndex:
 
     def _bulk(self, lines: Sequence[Mapping[str, Any]], refresh: str) -> list[Mapping[str, Any]]:
         """One outcome for each operation, in order; with `refresh` "true" searches show them all at its return."""
+        if is_dry():
+            raise NotReady("a dry run writes no documents")
         params = {"refresh": refresh, "require_alias": "true", "filter_path": "items.*.status,items.*.error.type"}
         with translated_errors():
             answer = self._client.bulk(body=lines, index=self._plan.alias, params=params)

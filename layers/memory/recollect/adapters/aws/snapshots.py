@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recollect.adapters.aws.clients import code_of, from_client_error, from_core_error, translated
+from recollect.adapters.aws.clients import code_of, from_client_error, from_core_error, of_ours, translated
 from recollect.archive.snapshot import folder_of, name_of, path_of, tenant_part
 from recollect.core.errors import NotReady, RecollectError, UpstreamFailed, VersionMismatch
 
@@ -120,7 +120,7 @@ class Bucket:
             retries={"mode": "standard", "total_max_attempts": 3},
             s3={"addressing_style": "path"},
         )
-        return boto3.client("s3", config=config)
+        return of_ours(boto3.client("s3", config=config))
 
     def check(self) -> str:
         """One line about the bucket. Raises NotReady where it is missing or another account's."""

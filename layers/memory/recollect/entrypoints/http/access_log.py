@@ -45,6 +45,7 @@ class AccessLog:
             "status": reply.status,
             "duration_ms": round(seconds * 1000, 1),
             "request_id": call.request_id,
+            "trace": reply.trace,
             "tenant": _digest(principal.tenant) if principal else None,
             "body_bytes": len(call.body),
             "outcome": dict(reply.log),

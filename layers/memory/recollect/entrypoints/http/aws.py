@@ -11,7 +11,9 @@ from recollect.bootstrap import open_app
 from recollect.entrypoints.http.access_log import AccessLog, lambda_log
 from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, is_sent_in_base64, token_credentials
 from recollect.entrypoints.http.messages import Call
+from recollect.entrypoints.http.models import build_models
 from recollect.entrypoints.http.routes import routes_of
+from recollect.entrypoints.http.warm_up import NEEDED, WARM_UPS, as_nobody, run_warm_ups, unheard_log
 from recollect.settings import Settings
 
 Event = Mapping[str, Any]
@@ -22,15 +24,30 @@ _MARGIN_SECONDS = 0.5
 
 
 def http_handler(*groups: str, app: App | None = None) -> Handler:
-    """Serves these groups of routes for the app of the environment. Raises ConfigurationError at start."""
-    return build_handler(app or open_app(), groups)
+    """Serves these groups of routes for the app of the environment, and has warmed them up (`warm_up`).
+
+    Raises ConfigurationError at start.
+    """
+    opened = app or open_app()
+    handler = build_handler(opened, groups)
+    _warm_up(opened, groups)
+    return handler
 
 
-def build_handler(app: App, groups: Iterable[str], log: AccessLog | None = None) -> Handler:
-    """The handler of a function behind an HTTP API, with `cloud_credentials`."""
+def _warm_up(app: App, groups: Iterable[str]) -> None:
+    build_models(model for route in routes_of(groups) for model in (route.body, route.query, route.answer))
+    named = [one for group in groups for one in (group, *NEEDED.get(group, ()))]
+    handler = build_handler(app, named, unheard_log(app.settings.log_level), as_nobody)
+    run_warm_ups(app, handler, [one for group in groups for one in WARM_UPS.get(group, ())])
+
+
+def build_handler(
+    app: App, groups: Iterable[str], log: AccessLog | None = None, authenticate: Authenticate | None = None
+) -> Handler:
+    """The handler of a function behind an HTTP API; without `authenticate` with `cloud_credentials`."""
     settings = app.settings
     log = log or lambda_log(settings.log_level)
-    dispatch = Dispatcher(app, routes_of(groups), cloud_credentials(settings), log)
+    dispatch = Dispatcher(app, routes_of(groups), authenticate or cloud_credentials(settings), log)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         remaining = min(API_SECONDS, context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS

@@ -8,7 +8,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -47,13 +47,15 @@ def countdown(seconds: float) -> Callable[[], float]:
 class Answer:
     """A status and a body without text, and whether it is a replay of the first one.
 
-    `made` is what the body tells of, where it was made now; no record holds it, so a replay has None.
+    `made` is what the body tells of, where it was made now; no record holds it, so a replay has None, and no `trace`:
+    that of the ids that were made (`core.ids.trace_of`).
     """
 
     status: int
     body: dict[str, Any]
     made: Any = None
     replayed: bool = False
+    trace: str | None = None
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -62,7 +64,9 @@ class Answer:
 
     def reply(self, shown: AnswerModel, log: Mapping[str, Any], headers: Mapping[str, str] = NO_HEADERS) -> Reply:
         """The reply that shows this."""
-        return Reply(self.status, shown, {**headers, **self.headers}, log={**log, "replayed": self.replayed})
+        return Reply(
+            self.status, shown, {**headers, **self.headers}, log={**log, "replayed": self.replayed}, trace=self.trace
+        )
 
 
 def run_once(store: IdempotencyStore, claim: IdempotencyClaim, work: Callable[[IdSeed], Answer]) -> Answer:
@@ -107,7 +111,7 @@ def idempotent(
     fresh = new_seed(app, ids)
 
     def run(seed: IdSeed) -> Answer:
-        return work(Attempt(seed, seed != fresh))
+        return replace(work(Attempt(seed, seed != fresh)), trace=seed.trace)
 
     claim = _claim_of(request, about, fresh)
     return run_once(app.parts.idempotency, claim, run) if claim else run(fresh)

@@ -114,7 +114,7 @@ class Reply:
     """A status and a body: a model, JSON of a mapping, a ready text, or bytes that are sent as they are.
 
     `log` holds counts and decisions for the log line; `metrics` are counts that CloudWatch sums up, by name; where a
-    name ends in `Ms`, milliseconds.
+    name ends in `Ms`, milliseconds. `trace` names what was made by the request (`core.ids.trace_of`).
     """
 
     status: int
@@ -123,6 +123,7 @@ class Reply:
     content_type: str = "application/json"
     log: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
+    trace: str | None = None
 
 
 MAX_AGE_SECONDS = 300

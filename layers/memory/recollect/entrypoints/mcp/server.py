@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -108,7 +109,8 @@ def _execute(app: App, registry: ToolRegistry, caller: Caller, call: ToolCall) -
         result = ToolResult(tool=call.tool, status=Status.FAILED, message="the tool failed")
     seconds = time.perf_counter() - started
     known = call.tool if call.tool in WITH_RECALL else None
-    _LOG.info("tool", extra={"tool": known, "status": result.status.value, "duration_ms": round(seconds * 1000, 1)})
+    counts = {"status": result.status.value, "duration_ms": round(seconds * 1000, 1), "trace": seed.trace}
+    _LOG.info("tool", extra={"tool": known, **counts})
     return result
 
 
@@ -162,6 +164,12 @@ class McpEndpoint:
         self._default_user = default_user
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its lines quote requests; ours tell the same by counts
         self._server = build_server(app, _caller_in)
+
+    def admitting(self, authenticate: Authenticate, log: AccessLog) -> "McpEndpoint":
+        """The same server for other credentials, with another log."""
+        other = copy(self)
+        other._authenticate, other._log = authenticate, log
+        return other
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request: refused by a problem, or the protocol's answer to it."""

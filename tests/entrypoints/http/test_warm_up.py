@@ -1,0 +1,147 @@
+"""What a function answers to itself while it starts: good answers, of which neither store nor log tells anything."""
+
+import asyncio
+import io
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployment.template import FUNCTIONS, routes
+from embedded.setting import Memory, away, open_memory, with_parts
+from recollect.app import App
+from recollect.bootstrap import open_app
+from recollect.core.errors import Forbidden
+from recollect.entrypoints.http import warm_up
+from recollect.entrypoints.http.aws import build_handler, http_handler
+from recollect.entrypoints.http.dispatch import checked_tenant
+from recollect.entrypoints.http.models import build_models
+from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routing import find_route
+from recollect.entrypoints.http.warm_up import NEEDED, NOBODY, ROUNDS, WARM_UPS, as_nobody, run_warm_ups, unheard_log
+from recollect.entrypoints.lambda_handlers import mcp_handler
+from recollect.settings import Settings
+
+
+def on_trial(memory: Memory) -> App:
+    """The app, whose parts do what is to be done dry: on a laptop they do not do it at all."""
+
+    def dry_run(work: Callable[[], object]) -> None:
+        work()
+
+    return with_parts(memory, dry_run=dry_run).app
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Any:
+    memory = open_memory(tmp_path)
+    yield on_trial(memory)
+    memory.app.parts.close()
+
+
+@pytest.fixture
+def loop() -> Iterator[None]:
+    """The event loop that Mangum takes; it would make one and leave it open."""
+    made = asyncio.new_event_loop()
+    asyncio.set_event_loop(made)
+    yield
+    asyncio.set_event_loop(None)
+    made.close()
+
+
+@pytest.mark.parametrize("group", list(WARM_UPS))
+def test_every_warm_up_is_a_good_request_of_its_group(group: str, app: App) -> None:
+    groups = (group, *NEEDED.get(group, ()))
+    handler = build_handler(app, groups, unheard_log("INFO"), as_nobody)
+    for one in WARM_UPS[group]:
+        answer = handler(one.event, warm_up._Invocation())
+        assert answer["statusCode"] in (200, 201, 204), (one, answer)
+        assert find_route(routes_of(groups), one.method, one.path)
+
+
+def test_every_function_that_answers_is_warmed_up() -> None:
+    """`jobs` and others have no clients; `mcp` and `summarize` have lists of their own."""
+    assert set(WARM_UPS) <= set(GROUPS)
+    assert {name for name in FUNCTIONS if routes(name)} - {"mcp", "converse", "summarize"} <= set(WARM_UPS)
+
+
+def test_nobody_is_no_tenant_of_a_token() -> None:
+    with pytest.raises(Forbidden):
+        checked_tenant(NOBODY.tenant, "no tenant")
+
+
+def test_nothing_is_logged_meanwhile_and_all_of_it_afterwards(app: App) -> None:
+    stream, log = io.StringIO(), logging.getLogger("recollect")
+    handler = logging.StreamHandler(stream)
+    log.addHandler(handler)
+    try:
+        http_handler("ingest", "retrieval", app=app)
+        logging.getLogger("recollect.test").warning("afterwards")
+    finally:
+        log.removeHandler(handler)
+    assert stream.getvalue() == "afterwards\n"
+
+
+def test_rounds_end_with_the_first_failure(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    seen: list[str] = []
+
+    def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+        seen.append(event["rawPath"])
+        return {"statusCode": 503 if len(seen) == 3 else 404}
+
+    assert run_warm_ups(on_trial(memory), handler, WARM_UPS["retrieval"]) == 2
+    assert len(seen) == 3
+    memory.app.parts.close()
+
+
+@pytest.mark.parametrize(("seconds", "rounds"), [(1e9, ROUNDS), (-1.0, 0)])
+def test_no_round_begins_when_the_time_is_over(
+    seconds: float, rounds: int, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up, "SECONDS", seconds)
+    answered = run_warm_ups(app, lambda _event, _context: {"statusCode": 200}, WARM_UPS["rules"])
+    assert answered == rounds * len(WARM_UPS["rules"])
+
+
+@pytest.mark.parametrize("part", ["timeline", "items", "index"])
+def test_a_part_that_is_away_stops_no_start(part: str, tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    with away(memory, part, "tail", "get", "read", "nominate") as without:
+        handler = http_handler("retrieval", app=on_trial(without))
+    assert callable(handler)
+    memory.app.parts.close()
+
+
+def test_on_a_laptop_nothing_is_warmed_up(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    assert run_warm_ups(memory.app, lambda _event, _context: pytest.fail("asked"), WARM_UPS["ingest"]) == 0
+    memory.app.parts.close()
+
+
+@pytest.mark.usefixtures("loop")
+def test_on_aws_a_start_goes_on_though_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DYNAMODB", "S3", "EVENTBRIDGE"):
+        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{name}", "http://127.0.0.1:9")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    variables = {
+        "RECOLLECT_ENGINES": "aws", "RECOLLECT_EMBEDDER": "none", "RECOLLECT_OPENSEARCH_URL": "http://127.0.0.1:9",
+        "RECOLLECT_CALL_TIMEOUT_SECONDS": "0.2",
+    }  # fmt: skip
+    app = open_app(Settings.from_environment(variables))
+    assert callable(http_handler("ingest", "retrieval", "memories", app=app))
+    assert callable(mcp_handler(app))
+
+
+def test_models_are_built_with_those_that_they_name() -> None:
+    (search,) = [route for route in routes_of(["retrieval"]) if route.template == "POST /v1/search"]
+    build_models([search.body, search.answer])
+    nested = search.answer.model_fields["results"].annotation.__args__[0]
+    assert search.answer.__pydantic_complete__
+    assert nested.__pydantic_complete__
+    assert build_models([search.answer, None, int]) == 0
