@@ -386,9 +386,19 @@ class Items(Protocol):
         """
 
     def page(
-        self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
+        self,
+        owner: Scope,
+        path: ItemPath,
+        limit: int,
+        after: str | None,
+        *,
+        descending: bool = False,
+        consistent: bool = True,
     ) -> ItemPage:
-        """The items whose labels begin with the path's, by labels, then by key."""
+        """The items whose labels begin with the path's, by labels, then by key.
+
+        What is not read consistently costs half and may be a second old.
+        """
 
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
         """Due items of every tenant; the last written ones may be missing for some seconds."""

@@ -49,7 +49,7 @@ class FindDoubts:
     def about(self, scope: Scope, oldest_first: Sequence[str]) -> tuple[OpenConflict, ...]:
         """The open conflicts among these, and of the newest ones all others; of memories of records, by their ids.
 
-        Where a page of them cannot be read, those among these alone.
+        Where a page of them cannot be read, those among these alone. One settled a moment ago may be among them.
         """
         if not oldest_first:
             return ()
@@ -61,7 +61,7 @@ class FindDoubts:
     def _newest(self, scope: Scope) -> tuple[Sequence[Item], bool]:
         """With whether there are no others."""
         try:
-            page = self._items.page(scope.user, CONFLICTS, _NEWEST, None, descending=True)
+            page = self._items.page(scope.user, CONFLICTS, _NEWEST, None, descending=True, consistent=False)
         except Unavailable:
             return (), False
         return page.items, page.more is None

@@ -50,7 +50,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class DynamoDBItems:
-    """Only `due` reads an index, which may lag; all other reads are consistent."""
+    """Only `due` reads an index, which may lag; other reads are consistent, but for a page that need not be."""
 
     access: ItemAccess
 
@@ -71,9 +71,17 @@ class DynamoDBItems:
         return retry_writes(self.access, writes, attempt) if writes else []
 
     def page(
-        self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
+        self,
+        owner: Scope,
+        path: ItemPath,
+        limit: int,
+        after: str | None,
+        *,
+        descending: bool = False,
+        consistent: bool = True,
     ) -> ItemPage:
-        walk = Walk(keys.user_partition(owner), _range(path, after, descending), newest_first=descending)
+        places = _range(path, after, descending)
+        walk = Walk(keys.user_partition(owner), places, newest_first=descending, consistent=consistent)
         found: list[Attributes] = []
         for item in self.access.walk(walk, limit + 2):
             if item["sk"]["S"] != after:

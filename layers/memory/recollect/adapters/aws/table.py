@@ -51,6 +51,7 @@ class Walk:
     index: str | None = None
     partition_name: str = "pk"
     sort_name: str = "sk"
+    consistent: bool = True
 
     def request(self, table: str, limit: int) -> dict[str, Any]:
         """The query for at most `limit` of them."""
@@ -65,7 +66,7 @@ class Walk:
             "ScanIndexForward": not self.newest_first,
             "Limit": limit,
         }
-        return request | ({"IndexName": self.index} if self.index else {"ConsistentRead": True})
+        return request | ({"IndexName": self.index} if self.index else {"ConsistentRead": self.consistent})
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,14 @@ class SqliteItems:
             return write_items(connection, user, writes, texts, now)
 
     def page(
-        self, owner: Scope, path: ItemPath, limit: int, after: str | None, *, descending: bool = False
+        self,
+        owner: Scope,
+        path: ItemPath,
+        limit: int,
+        after: str | None,
+        *,
+        descending: bool = False,
+        consistent: bool = True,  # noqa: ARG002 - a file is
     ) -> ItemPage:
         labels, order = _labels(path.labels), "DESC" if descending else "ASC"
         beyond, place = _beyond(after, descending)
