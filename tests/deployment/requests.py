@@ -65,7 +65,12 @@ _BODIES: dict[str, Any] = {
     "POST /v1/merge-rules/match": {"candidate": _NEW},
     "PUT /v1/merge-rules/{name}": {"priority": 5, "conditions": {"userId": "anna", "source": ["user"]}},
     "PATCH /v1/merge-rules/{name}": {"priority": 6},
+    "PUT /store/items": {"namespace": ["users", "anna"], "key": "tea", "value": {"text": "Anna drinks green tea."}},
+    "DELETE /store/items": {"namespace": ["users", "anna"], "key": "tea"},
+    "POST /store/batch": {"operations": [{"get": {"namespace": ["users", "anna"], "key": "tea"}}]},
 }
+_QUERIES = {"GET /store/items": "namespace=users.anna&key=tea"}
+"""Of routes that cannot do without one."""
 _SAMPLES = {
     event["routeKey"]: event for name in FUNCTIONS for event in sample_events(name).values() if "routeKey" in event
 }
@@ -80,6 +85,7 @@ def http_event(route: str, *ids: str, body: Any = None, query: str = "") -> dict
     A text is a body as it is, anything else one of JSON.
     """
     method, template = route.split(" ")
+    query = query or _QUERIES.get(route, "")
     values = iter(ids)
     path = re.sub(r"\{(\w+)\}", lambda found: next(values, _PLACES.get(found[1], NOBODYS)), template)
     event = copy.deepcopy(sample_events("retrieval")["http-search"])
