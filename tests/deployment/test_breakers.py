@@ -158,6 +158,12 @@ def test_4_options_are_off() -> None:
     assert [word for word in on if word in made] == []
 
 
+def test_4_requests_can_be_traced_and_are_not_by_default() -> None:
+    for given, mode in (("off", "PassThrough"), ("on", "Active")):
+        functions = of_kind("AWS::Lambda::Function", Tracing=given)
+        assert {one.get("TracingConfig", {}).get("Mode", "PassThrough") for one in functions.values()} == {mode}
+
+
 def test_5_a_plain_build_needs_nothing_but_the_layers_own_makefiles() -> None:
     for name, one in template()["Resources"].items():
         if one["Type"] == "AWS::Serverless::LayerVersion":
