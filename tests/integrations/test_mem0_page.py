@@ -20,7 +20,7 @@ def test_an_application_moves_by_three_lines(tmp_path: Path) -> None:
     with served(tmp_path, RECOLLECT_API_KEYS='{"key-a": {"tenant": "acme"}}') as url:
         code = "\n".join((connect.replace("http://127.0.0.1:8700", url), use, added_before, save))
         variables = {**os.environ, "MEM0_TELEMETRY": "False", "MEM0_DIR": str(tmp_path / "mem0"), "PYTHONPATH": ""}
-        command = [environment(), "-c", code]
+        command = [str(environment()), "-c", code]
         ran = subprocess.run(command, capture_output=True, text=True, env=variables, cwd=tmp_path, timeout=120)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [

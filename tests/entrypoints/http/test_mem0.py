@@ -67,6 +67,8 @@ def found(mem0: Caller, query: str, **body: Any) -> list[str]:
         ({"run_id": "trip"}, True),
         ({"run_id": "*"}, True),
         ({"agent_id": "*"}, False),
+        ({"agent_id": None}, True),
+        ({"run_id": None}, False),
         ({"agent_id": {"ne": "bot"}}, True),
         ({"run_id": ["trip", "home"]}, True),
         ({"metadata": {"n": 3}}, True),
@@ -146,8 +148,9 @@ def test_what_is_no_filter_of_mem0s_is_a_400(mem0: Caller, filters: Any) -> None
 
 
 def test_what_an_index_narrows_by_holds_of_all_that_passes() -> None:
-    wanted = selection_of({**ANNA, "metadata": {"n": 3}, "OR": [{"run_id": "a"}, {"run_id": "b"}]}).filter
-    assert required_pairs(wanted) == {("user_id",): "anna", ("metadata", "n"): 3}
+    either = {"OR": [{"run_id": "a"}, {"run_id": "b"}]}
+    wanted = selection_of({**ANNA, **either, "metadata": {"n": 3, "b": True, "c": "x", "d": {"ne": "y"}}}).filter
+    assert required_pairs(wanted) == {("user_id",): "anna", ("metadata", "b"): True, ("metadata", "c"): "x"}
 
 
 @given(st.sampled_from(["user_id", "agent_id", "app_id", "run_id"]), OWNER_IDS)
@@ -249,6 +252,21 @@ def test_what_two_entities_have_in_common_is_deleted_with_what_was_said(mem0: Ca
     assert listed(mem0) == ["I like run b"]
     assert {one["conversation_id"] for one in mem0.timeline().json["events"]} == {"b"}
     assert mem0.delete("/v1/memories/").status == 400
+
+
+def test_an_erased_user_starts_anew(mem0: Caller) -> None:
+    for infer in (True, False):
+        (made,) = add(mem0, TEA, infer=infer)
+        ok(mem0.delete("/v1/memories/?user_id=anna"))
+        assert (listed(mem0), found(mem0, TEA)) == ([], [])
+        assert mem0.get(f"/v1/memories/{made['id']}/").status == 404
+    add(mem0, TEA)
+    assert (listed(mem0), found(mem0, TEA)) == ([TEA], [TEA])
+
+
+def test_a_number_is_found_however_it_is_written(mem0: Caller) -> None:
+    add(mem0, TEA, infer=False, metadata={"n": 3.0, "kind": "drink"})
+    assert found(mem0, TEA, filters={**ANNA, "metadata": {"n": 3, "kind": "drink"}}) == [TEA]
 
 
 def test_names_of_any_characters_come_back(mem0: Caller) -> None:

@@ -54,9 +54,13 @@ def selection_of(filters: object) -> Selection:
 
 
 def required_pairs(wanted: Filter) -> dict[tuple[str, ...], Any]:
-    """The equalities that hold of all that passes, by their paths: what an index can narrow by."""
+    """The texts and truth values that all that passes has, by their paths: what an index can narrow by.
+
+    It compares values as they are written: a number may be written in two ways.
+    """
     if isinstance(wanted, Condition):
-        return {wanted.path: wanted.value} if wanted.operator is Operator.EQ else {}
+        exact = wanted.operator is Operator.EQ and isinstance(wanted.value, str | bool)
+        return {wanted.path: wanted.value} if exact else {}
     if isinstance(wanted, AllOf):
         return {path: value for one in wanted.filters for path, value in required_pairs(one).items()}
     return {}
@@ -110,6 +114,8 @@ def _nested(path: tuple[str, ...], value: Any, loc: tuple[str | int, ...], depth
 def _compared(path: tuple[str, ...], value: Any, loc: tuple[str | int, ...]) -> Filter:
     if value == ANY:
         return AllOf((condition(path, Operator.EXISTS, True), condition(path, Operator.NE, None)))
+    if value is None:
+        return AnyOf((condition(path, Operator.EXISTS, False), condition(path, Operator.EQ, None)))
     if isinstance(value, list):
         value = {"in": value}
     if not isinstance(value, Mapping):
