@@ -89,3 +89,24 @@ def test_several_users_do_not_become_one(file: Path) -> None:
 def test_messages_that_have_a_memory_beside_their_text_are_messages(file: Path) -> None:
     messages = [{"role": "assistant", "content": "Noted", "memory": "Likes tea"}]
     assert [turn.content for turn in turns_in(entries_of(file, json.dumps(messages)))] == ["Noted"]
+
+
+def test_a_table_of_memories_is_read_by_its_own_names(file: Path) -> None:
+    table = "id,memory,user_id,run_id,created_at\nm-1,Likes tea,anna,trip,2024-07-20\nm-2,Likes jam,,,2024-07-21\n"
+    turns = turns_in(entries_of(file, table))
+    assert [(one.source_id, one.content, one.conversation_id) for one in turns] == [
+        ("m-1", "Likes tea", "trip"),
+        ("m-2", "Likes jam", "mem0"),
+    ]
+    assert turns[0].timestamp == datetime(2024, 7, 20, tzinfo=UTC)
+
+
+def test_a_table_of_several_users_does_not_become_one(file: Path) -> None:
+    entries = entries_of(file, "memory,user_id\nLikes tea,anna\nLikes jam,ben\nHas a dog,anna\n")
+    assert [one.content for one in turns_in(entries)] == ["Likes tea", "Has a dog"]
+    assert faults_in(entries) == ["row 3: is a memory of another user: import a file for each of them"]
+
+
+def test_a_table_of_turns_with_a_memory_beside_is_one_of_turns(file: Path) -> None:
+    entries = entries_of(file, "text,memory,user_id\nHello,Likes tea,anna\nBye,,ben\n")
+    assert [one.content for one in turns_in(entries)] == ["Hello", "Bye"]

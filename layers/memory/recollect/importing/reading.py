@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from recollect.core.errors import InvalidInput
-from recollect.importing import chats, tables
+from recollect.importing import chats, tables, zep
 from recollect.importing.mem0 import are_memories, turns_of_memories
 from recollect.importing.packed import damage_told, is_zip, unpacked_files
 from recollect.importing.turns import BadEntry, Entries, Place, Record, turn_of_record
 
 _LINES_CHECKED = 20
 _HEAD_BYTES = 64 * 1024
-_FORMATS = "turns, messages, chatgpt, claude, whatsapp, mem0, csv"
+_FORMATS = "turns, messages, chatgpt, claude, whatsapp, mem0, zep, csv"
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -31,6 +31,7 @@ class ExportFormat(StrEnum):
     CLAUDE = "claude"
     WHATSAPP = "whatsapp"
     MEM0 = "mem0"
+    ZEP = "zep"
     CSV = "csv"
 
 
@@ -43,6 +44,7 @@ class Container(StrEnum):
     TABLE = "table"
 
 
+_ZEP = (ExportFormat.AUTO, ExportFormat.ZEP)
 _CONTAINERS = {
     ExportFormat.TURNS: Container.JSON_LINES,
     ExportFormat.WHATSAPP: Container.TEXT,
@@ -143,6 +145,8 @@ def _document(file: ExportFile, document: object, size_bytes: int) -> Entries:
     placed = [(Place(f"entry {n}", size_bytes * n // len(records)), one) for n, one in enumerate(records, start=1)]
     if _is_mem0(file, document):
         return turns_of_memories(placed, file.fallback_conversation)
+    if isinstance(document, list) and file.format in _ZEP and zep.are_zeps(document):
+        return zep.turns_of_zep(placed, {}, file.fallback_conversation)
     return _records(file, placed)
 
 
@@ -179,12 +183,23 @@ def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_
         yield from _conversations(file, record, place, own_conversation)
     elif _is_mem0(file, record.get("results")):
         yield from turns_of_memories(_within(record, "results", place, "memory"), file.fallback_conversation)
-    elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE):
+    elif file.format in _ZEP and (zep.are_zeps([record]) or zep.list_in(record)):
+        yield from _of_zep(record, place, own_conversation, file.fallback_conversation)
+    elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE, ExportFormat.ZEP):
         yield BadEntry(place, f"is no conversation of an export of {file.format}")
     elif isinstance(record.get("messages"), list):
         yield from _messages(record, place, own_conversation)
     else:
         yield turn_of_record(record, place, number, file.fallback_conversation)
+
+
+def _of_zep(record: Record, place: Place, own_conversation: str, fallback: str) -> Entries:
+    """An answer of Zep's, or one message or fact of it."""
+    name = zep.list_in(record)
+    if name is None:
+        return zep.turns_of_zep([(place, record)], {}, fallback)
+    one = name.removesuffix("s")
+    return zep.turns_of_zep(_within(record, name, place, one), record, own_conversation)
 
 
 def _conversations(file: ExportFile, record: Record, place: Place, own_conversation: str) -> Entries:

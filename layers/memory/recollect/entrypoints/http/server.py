@@ -13,7 +13,7 @@ from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.dispatch import Dispatcher, key_credentials
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
-from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routes import GROUPS, OWN_SERVER, routes_of
 from recollect.settings import Settings
 
 _BESIDE_THE_MODEL_SECONDS = 5.0
@@ -42,7 +42,7 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
 
 def build_routes(app: App, log: AccessLog) -> Application:
     """All routes as an ASGI application: credentials are the keys of the settings; requests run side by side."""
-    dispatch = Dispatcher(app, routes_of(GROUPS), key_credentials(app.settings), log)
+    dispatch = Dispatcher(app, routes_of((*GROUPS, *OWN_SERVER)), key_credentials(app.settings), log)
     seconds = max(LOCAL_SECONDS, app.settings.model_timeout_seconds + _BESIDE_THE_MODEL_SECONDS)
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:

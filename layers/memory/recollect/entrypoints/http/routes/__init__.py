@@ -12,6 +12,10 @@ GROUPS = (
 )  # fmt: skip
 
 
+OWN_SERVER = ("mem0",)
+"""What a server of one's own answers beside them, and no function of the cloud (docs/integrations/mem0.md)."""
+
+
 def routes_of(groups: Iterable[str]) -> list[Route]:
     """The routes of these groups, in order; only their modules are imported."""
     return [route for group in groups for route in import_module(f"{__name__}.{group}").routes]
