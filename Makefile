@@ -28,12 +28,13 @@ demo: $(VENV)/.local ## a conversation goes in, the context of the next model ca
 test: $(STAMP) ## all tests; those that need engines or built artifacts say so when left out
 	$(BIN)/pytest -q -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-check: $(STAMP) ## formatting, lint, types, imports, templates, generated documents
+check: $(STAMP) ## formatting, lint, types, imports, templates, the image, generated documents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy layers/memory/recollect functions tests infra
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/cfn-lint template.yaml infra/data.yaml
+	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/deploy.yml
 	$(BIN)/python -m infra.tools.generate --check
 

@@ -3,8 +3,8 @@
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
 (from recollect.rules.groups), *What it costs* in docs/operations.md (from counted calls and prices, infra/tools/costs),
 docs/specification.md (from infra/tools/statements), text/date_words.json (from dateparser's tables), client/types.py
-(from the OpenAPI document), the client that waits (from the asynchronous one), the pinned requirements of the layers
-(from pyproject.toml), infra/data.yaml (from template.yaml).
+and the types and operations of clients/typescript (from the OpenAPI document), the client that waits (from the
+asynchronous one), the pinned requirements of the layers (from pyproject.toml), infra/data.yaml (from template.yaml).
 """
 
 import json
@@ -26,6 +26,7 @@ from infra.tools.date_words import date_words_file
 from infra.tools.specification import specification_page
 from infra.tools.sync_client import FILES as SYNC_CLIENT
 from infra.tools.sync_client import sync_client_file
+from infra.tools.typescript import OPERATIONS_FILE, SCHEMAS_FILE, operations_file, schemas_file
 from recollect.rules.reading import kind_of
 from recollect.settings import variables
 
@@ -97,6 +98,8 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/operations.md": operations_page,
     DATE_WORDS: date_words_file,
     CLIENT_TYPES: lambda: client_types_file(openapi_page()),
+    SCHEMAS_FILE: lambda: schemas_file(openapi_page()),
+    OPERATIONS_FILE: lambda: operations_file(openapi_page()),
     **{file: partial(sync_client_file, file) for file in SYNC_CLIENT},
     DATA_TEMPLATE: data_template_file,
 }

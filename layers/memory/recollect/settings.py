@@ -118,6 +118,15 @@ def _is_key(key: str, value: object) -> bool:
     )
 
 
+def _origins(text: str) -> tuple[str, ...]:
+    given = tuple(part.strip() for part in text.split(",") if part.strip())
+    for origin in given:
+        parts = urlsplit(origin)
+        if origin != "*" and (parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}"):
+            raise ValueError("must be origins such as https://app.example.com, with commas between, or *")
+    return given
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Every setting, with its variable, default and meaning; docs/settings.md and template.yaml list the same."""
@@ -138,6 +147,12 @@ class Settings:
         "",
         'Keys of the laptop\'s server: `{"key-a": {"tenant": "acme", "admin": true}}`. Once set, a key is required.',
         _api_keys,
+    )
+    cors_origins: tuple[str, ...] = _setting(
+        "",
+        "Origins, with commas between them, whose pages may call the laptop's server from a browser (`/mcp` excepted); "
+        "`*`, any, only beside API keys. On AWS it is the parameter `CorsOrigins`.",
+        _origins,
     )
     test_clock: bool = _setting(
         "0", "`1` lets `X-Recollect-Now` set the clock of a request. Never in production.", _flag
@@ -247,6 +262,8 @@ class Settings:
         settings = cls(**values)
         if settings.rules is not None and settings.rules_parameter:
             raise ConfigurationError("RECOLLECT_RULES_PARAMETER", "cannot be set beside RECOLLECT_RULES")
+        if "*" in settings.cors_origins and not settings.api_keys:
+            raise ConfigurationError("RECOLLECT_CORS_ORIGINS", "may be * only beside RECOLLECT_API_KEYS")
         if settings.openai_api_key and settings.openai_api_key_parameter:
             raise ConfigurationError(
                 "RECOLLECT_OPENAI_API_KEY_PARAMETER", "cannot be set beside RECOLLECT_OPENAI_API_KEY"

@@ -28,12 +28,18 @@ _DIGITS_OF_A_LENGTH = 18
 
 
 class Gate:
-    """An ASGI application around another. `own_names`: the hosts it answers to; None: any, since keys guard it."""
+    """An ASGI application around another. `own_names`: the hosts it answers to; None: any, since keys guard it.
 
-    def __init__(self, inner: Application, log: AccessLog, own_names: frozenset[str] | None) -> None:
+    `origins` are those of other sites whose pages may call it.
+    """
+
+    def __init__(
+        self, inner: Application, log: AccessLog, own_names: frozenset[str] | None, origins: Iterable[str] = ()
+    ) -> None:
         self._inner = inner
         self._log = log
         self._own_names = own_names
+        self._origins = frozenset(origins)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Passes a request on with its whole body, in a form that decodes as UTF-8, or answers it with a problem."""
@@ -53,7 +59,7 @@ class Gate:
         hosts, origins = _values(scope["headers"], b"host"), _values(scope["headers"], b"origin")
         port = (scope.get("server") or ("", _HTTP_PORT))[1]
         own = len(hosts) == 1 and self._is_own(f"http://{hosts[0]}", port)
-        if not own or not all(self._is_own(origin, port) for origin in origins):
+        if not own or not all(origin in self._origins or self._is_own(origin, port) for origin in origins):
             raise Forbidden("Host and Origin must be this server's own; elsewhere set RECOLLECT_API_KEYS")
 
     def _is_own(self, url: str, port: int | None) -> bool:

@@ -105,6 +105,8 @@ class _Schemas:
         generator = GenerateJsonSchema(ref_template=_COMPONENTS + "{model}")
         by_key, definitions = generator.generate_definitions(inputs)
         names = {str(key): str(schema["title"]) for key, schema in definitions.items()}
+        if len(set(names.values())) < len(names):
+            raise ValueError("two models have one title: a subclass inherits its parent's unless it names its own")
         self.components = {names[key]: _plain(schema, names) for key, schema in sorted(definitions.items())}
         self._schemas = {key: _plain(schema, names) for (key, _), schema in by_key.items()}
 

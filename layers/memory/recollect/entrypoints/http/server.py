@@ -10,6 +10,7 @@ from recollect.app import App
 from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
+from recollect.entrypoints.http.cors import Cors
 from recollect.entrypoints.http.dispatch import Dispatcher, key_credentials
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
@@ -32,12 +33,17 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None
         app.parts.close()
 
 
-def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate:
-    """The ASGI application: all routes and MCP behind the gate. Raises ConfigurationError as `check_host` does."""
+def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate | Cors:
+    """The ASGI application: all routes and MCP behind the gate, and before it CORS where the settings name origins.
+
+    Raises ConfigurationError as `check_host` does.
+    """
     check_host(app.settings, host)
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
-    return Gate(_beside_mcp(build_routes(app, log), app, log), log, own_names)
+    origins = app.settings.cors_origins
+    gate = Gate(_beside_mcp(build_routes(app, log), app, log), log, own_names, origins)
+    return Cors(gate, origins, excepted_path=_MCP_PATH) if origins else gate
 
 
 def build_routes(app: App, log: AccessLog) -> Application:

@@ -37,8 +37,9 @@ from recollect.entrypoints.http.models import json_text
 from recollect.entrypoints.http.problems import WRONG_METHOD, Declined, reply_to
 from recollect.entrypoints.http.routing import Route
 from recollect.entrypoints.tools.registry import (
+    GRAPH,
     IDS_OF_A_CALL,
-    WITH_RECALL,
+    OF_MCP,
     Status,
     ToolDescription,
     ToolRegistry,
@@ -75,7 +76,7 @@ CallerOf: TypeAlias = Callable[[Context], Caller]
 
 def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
     """The server over one app; `caller_of` reads the caller from the transport's own data."""
-    registry = ToolRegistry(app, WITH_RECALL)
+    registry = ToolRegistry(app, OF_MCP)
     listed = types.ListToolsResult(tools=[_tool(one) for one in registry.described()])
     schemas = {tool.name: tool.input_schema for tool in listed.tools}
 
@@ -85,7 +86,8 @@ def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         caller = caller_of(context)
         call = ToolCall(params.name, params.arguments or {})
-        return _answer(await anyio.to_thread.run_sync(_execute, app, registry, caller, call))
+        result = await anyio.to_thread.run_sync(_execute, app, registry, caller, call)
+        return _bare_answer(result) if call.tool in GRAPH else _answer(result)
 
     return Server(
         NAME,
@@ -108,7 +110,7 @@ def _execute(app: App, registry: ToolRegistry, caller: Caller, call: ToolCall) -
         _LOG.error("tool failed", extra={"error": type(error).__name__})
         result = ToolResult(tool=call.tool, status=Status.FAILED, message="the tool failed")
     seconds = time.perf_counter() - started
-    known = call.tool if call.tool in WITH_RECALL else None
+    known = call.tool if call.tool in OF_MCP else None
     counts = {"status": result.status.value, "duration_ms": round(seconds * 1000, 1), "trace": seed.trace}
     _LOG.info("tool", extra={"tool": known, **counts})
     return result
@@ -128,9 +130,20 @@ def _answer(result: ToolResult) -> types.CallToolResult:
     """For a model to read, and the same as JSON for whoever parses it."""
     document = result_document(result)
     text = result.result.get("text") or json_text(document)
-    return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=document, is_error=not result.ok
-    )
+    return _of_text(text, document, is_error=not result.ok)
+
+
+def _bare_answer(result: ToolResult) -> types.CallToolResult:
+    """As the reference memory server answers: a graph or a sentence, and of a list without more the list."""
+    if not result.ok:
+        return _of_text(result.message, result_document(result), is_error=True)
+    document = dict(result.result)
+    told = next(iter(document.values())) if len(document) == 1 else document
+    return _of_text(str(document.get("message") or json_text(told)), document, is_error=False)
+
+
+def _of_text(text: str, document: dict[str, Any], *, is_error: bool) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=document, is_error=is_error)
 
 
 def serve_stdio(app: App, scope: Scope) -> None:

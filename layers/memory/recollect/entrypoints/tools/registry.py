@@ -158,6 +158,59 @@ WITH_RECALL: Mapping[str, Entry] = {
 }
 """For a model whose context somebody else builds: it asks for its memory itself."""
 
+GRAPH: Mapping[str, Entry] = {
+    "create_entities": Entry(
+        "graph",
+        "{entities: [{name, entityType, observations: [text]}]}",
+        "Creates entities in the knowledge graph; one whose name is there already is skipped.",
+    ),
+    "create_relations": Entry(
+        "graph",
+        "{relations: [{from, to, relationType}]}",
+        "Creates relations between entities in the knowledge graph, in the active voice.",
+    ),
+    "add_observations": Entry(
+        "graph",
+        "{observations: [{entityName, contents: [text]}]}",
+        "Adds observations to entities of the knowledge graph.",
+    ),
+    "delete_entities": Entry(
+        "graph",
+        "{entityNames: [text]}",
+        "Deletes entities of the knowledge graph and their relations.",
+        deletes=True,
+    ),
+    "delete_observations": Entry(
+        "graph",
+        "{deletions: [{entityName, observations: [text]}]}",
+        "Deletes observations of entities of the knowledge graph.",
+        deletes=True,
+    ),
+    "delete_relations": Entry(
+        "graph",
+        "{relations: [{from, to, relationType}]}",
+        "Deletes relations of the knowledge graph.",
+        deletes=True,
+    ),
+    "read_graph": Entry("graph", "{}", "Reads the whole knowledge graph.", reads_only=True),
+    "search_nodes": Entry(
+        "graph",
+        "{query}",
+        "Finds entities of the knowledge graph whose name, type or observations have the query, and their relations.",
+        reads_only=True,
+    ),
+    "open_nodes": Entry(
+        "graph",
+        "{names: [text]}",
+        "Opens entities of the knowledge graph by their names, and their relations.",
+        reads_only=True,
+    ),
+}
+"""The reference memory server's tools, by its names."""
+
+OF_MCP: Mapping[str, Entry] = {**WITH_RECALL, **GRAPH}
+"""All that the MCP server offers."""
+
 INSTRUCTIONS = """\
 You can call tools. A call is a block of its own in your answer: the tool's name, one JSON object, the end marker.
 [[ABP_TOOL:search_memory]]

@@ -105,15 +105,15 @@ class PlaceBody(RequestModel, title="ItemPlace"):
         return ItemPlace(tuple(self.namespace), self.key)
 
 
-class DeleteItem(PlaceBody):
+class DeleteItem(PlaceBody, title="DeleteItem"):
     pass
 
 
-class GetItem(PlaceBody):
+class GetItem(PlaceBody, title="GetItem"):
     refresh_ttl: Maybe[bool] = None
 
 
-class PutItem(PlaceBody):
+class PutItem(PlaceBody, title="PutItem"):
     value: Value = Field(description="A JSON object of at most 256 KiB; it replaces what was there.")
     index: Maybe[Index] = Field(
         None, description="Paths of the texts that are embedded; false: none. Absent: the whole document."
