@@ -91,7 +91,9 @@ def test_the_package_has_what_is_built_and_depends_on_nothing(package: Path) -> 
 def test_what_the_pages_show_is_compiled_and_runs(
     package: Path, url: str, page: str, number: int, shown: list[str]
 ) -> None:
-    code = blocks(page, "ts")[number].replace("http://127.0.0.1:8700", url)
+    code = (
+        blocks(page, "ts")[number].replace("http://127.0.0.1:8700", url).replace('"anna"', f'"anna{number}{page.stem}"')
+    )
     if page is README:
         code = code.replace(f'Recollect("{url}")', f'Recollect("{url}", {{ apiKey: "key-a" }})')
     source = package / "shown.mts"
