@@ -129,6 +129,10 @@ def test_nothing_is_derived_from_a_log(caller: Caller) -> None:
         ({"entries": [{"blob": "no base64"}]}, ("body", "entries", 0, "blob")),
         ({"entries": [{"payload": 1, "role": "robot"}]}, ("body", "entries", 0, "role")),
         ({"entries": [{"payload": 1}, {"payload": "x" * 262_144}]}, ("body", "entries", 1)),
+        (b'{"entries": [{"payload": ["\\ud800"]}]}', ("body", "entries", 0)),
+        (b'{"entries": [{"payload": {"\\udc00": 1}}]}', ("body", "entries", 0)),
+        (b'{"entries": [{"payload": 1e999}]}', ("body", "entries", 0)),
+        (b'{"entries": [{"payload": ' + b"[" * 65 + b"]" * 65 + b"}]}", ("body", "entries", 0, "payload")),
     ],
 )
 def test_what_is_wrong_is_refused_where_it_is(caller: Caller, body: Any, loc: tuple[Any, ...]) -> None:

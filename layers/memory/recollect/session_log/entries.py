@@ -158,8 +158,8 @@ def entry_of(draft: Draft, sequence: int, at: datetime) -> Entry:
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
-    """Raises InvalidInput for more than 1,000 entries or 2 MB at once, a repeated key, and an entry over 256 KiB."""
-    sizes = [json_bytes({"payload": draft.payload, "blob": draft.blob}) for draft in drafts]
+    """Raises InvalidInput for over 1,000 entries or 2 MB, a repeated key, and an entry over 256 KiB or no JSON."""
+    sizes = [_size(draft, place) for place, draft in enumerate(drafts)]
     for place, size in enumerate(sizes):
         if size > MOST_BYTES:
             raise InvalidInput(f"an entry of more than {MOST_BYTES} bytes of JSON", ("entries", place))
@@ -168,6 +168,13 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
     keys = [draft.entry_key for draft in drafts if draft.entry_key is not None]
     if len(set(keys)) < len(keys):
         raise InvalidInput("an entry_key stands twice", ("entries",))
+
+
+def _size(draft: Draft, place: int) -> int:
+    try:
+        return json_bytes({"payload": draft.payload, "blob": draft.blob})
+    except (InvalidInput, ValueError) as error:  # infinity; half of a surrogate pair
+        raise InvalidInput("an entry that is no JSON in Unicode", ("entries", place)) from error
 
 
 def _digest(name: str) -> str:
