@@ -154,6 +154,21 @@ def test_items_are_kept_found_listed_and_deleted(memory: Recollect, user: str) -
     assert memory.item_batch([{"get": {"namespace": place[0], "key": place[1]}}]) == [{}]
 
 
+def test_a_log_is_appended_read_popped_and_cleared(memory: Recollect, user: str) -> None:
+    place = (user, "monday")
+    results = memory.append_log(*place, [{"payload": {"n": None}, "role": "tool"}, {"payload": 2}])["results"]
+    assert [one["sequence"] for one in results] == [1, 2]
+    assert [one["payload"] for one in memory.log(*place, limit=1)] == [{"n": None}, 2]
+    assert [one["payload"] for one in memory.log(*place, newest_first=True)] == [2, {"n": None}]
+    assert [one["conversation_id"] for one in memory.logs(user)] == ["monday"]
+    assert user in [one["user_id"] for one in memory.users()]
+    popped = memory.pop_log(*place)
+    assert popped is not None
+    assert (popped["sequence"], popped["payload"]) == (2, 2)
+    memory.clear_log(*place)
+    assert (list(memory.log(*place)), memory.pop_log(*place)) == ([], None)
+
+
 def test_the_types_of_diagnostics_name_what_the_document_names(memory: Recollect) -> None:
     schemas = memory.openapi()["components"]["schemas"]
     for type_ in (SearchDiagnostics, ContextDiagnostics):

@@ -35,7 +35,7 @@ GROUPS_OF = {
     "memories": ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs"),
     "context": ("context",),
     "converse": ("turns",),
-    "knowledge": ("knowledge", "rules", "tools", "items"),
+    "knowledge": ("knowledge", "rules", "tools", "items", "logs"),
     "arbitration": ("arbitration", "merge_rules"),
     "summarize": ("summaries",),
 }

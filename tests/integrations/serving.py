@@ -1,6 +1,9 @@
-"""A server process's worth of server, in a thread: uvicorn over an app of its own, on a free port."""
+"""A server in a thread: uvicorn over an app of its own, on a free port; and programs that use it."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -29,3 +32,11 @@ def served(home: Path, **variables: str) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def shown(code: str, home: Path) -> list[str]:
+    """The lines that the code prints, as a program of somebody with this home."""
+    variables = {**os.environ, "HOME": str(home), "RECOLLECT_EMBEDDER": "hashing"}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=variables, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()

@@ -39,9 +39,15 @@ CHECKPOINT_SQLITE = Source(
     "langgraph-checkpoint-sqlite", "3.1.2", "4e3f376fa6f192d6ad2a1a4643b039986f1593552ef870e9e45281575de6fbf2"
 )
 MEM0 = Source("mem0ai", "2.2.1", None)
+CONFORMANCE = Source(
+    "langgraph-checkpoint-conformance", "0.0.2", "6718e00937bf2f04cdfd2cdfabea23e1dabb79a534ff4c127f305f6b40dad4e0"
+)
+OPENAI_AGENTS = Source("openai-agents", "0.24.0", "4b4b285f4fed81fdf1b4ac426a9101658d9cd29b4fb1aaeee18f639b77e704e3")
 REQUIREMENTS = (
     CHECKPOINT.pin,
     CHECKPOINT_SQLITE.pin,
+    CONFORMANCE.pin,
+    OPENAI_AGENTS.pin,
     MEM0.pin,
     "langgraph-sdk==0.4.14",
     "langchain-core==1.8.3",
@@ -53,6 +59,9 @@ REQUIREMENTS = (
 """What the suites run with, beside our own modules on the path."""
 
 _INTERNAL = "reads the internals of SqliteStore"
+_CONNECTIONS = "reads the internals of SQLiteSession: its connections"
+_CORRUPT = "damages a row of SQLiteSession's table by its own connection"
+_SESSION = "test_sqlite_session"
 SUITES = (
     Suite(
         "langgraph-checkpoint `test_store.py`",
@@ -78,5 +87,36 @@ SUITES = (
         (str(Path(__file__).with_name("mem0_calls.py")),),
         None,
         15,
+    ),
+    Suite(
+        "langgraph-checkpoint-conformance: 58 of the base, 15 of `copy_thread` and `delete_for_runs`",
+        CONFORMANCE,
+        (str(Path(__file__).with_name("checkpointers.py")),),
+        "infra.tools.compat.checkpointers",
+        71,
+    ),
+    Suite(
+        "openai-agents `test_session.py`, `test_session_limit.py`",
+        OPENAI_AGENTS,
+        ("tests/memory/test_session.py", "tests/memory/test_session_limit.py"),
+        "infra.tools.compat.openai_sessions",
+        52,
+        {
+            f"{_SESSION}_close_closes_worker_thread_connections": _CONNECTIONS,
+            f"{_SESSION}_reaps_connections_from_exited_worker_threads": _CONNECTIONS,
+            f"{_SESSION}_closes_retired_connections_before_the_next_allocation": _CONNECTIONS,
+            f"{_SESSION}_keeps_connections_of_live_worker_threads": _CONNECTIONS,
+            f"{_SESSION}_rollback_failure_evicts_connection": _CONNECTIONS,
+            f"{_SESSION}_close_retries_quarantined_connection": _CONNECTIONS,
+            f"{_SESSION}_failed_add_items_releases_write_lock": _CONNECTIONS,
+            f"{_SESSION}_failed_clear_session_rolls_back": _CONNECTIONS,
+            f"{_SESSION}_failed_pop_item_releases_write_lock": _CONNECTIONS,
+            f"{_SESSION}_post_commit_cancellation_propagates_after_known_outcome": _CONNECTIONS,
+            f"{_SESSION}_file_lock_is_shared_across_instances": "reads the internals of SQLiteSession: its locks",
+            f"{_SESSION}_pop_item_skips_corrupt_most_recent": _CORRUPT,
+            f"{_SESSION}_pop_item_returns_none_after_dropping_only_corrupt_rows": _CORRUPT,
+            f"{_SESSION}_get_items_limit_skips_corrupt_newest_rows": _CORRUPT,
+            f"{_SESSION}_get_items_session_settings_limit_skips_corrupt_rows": _CORRUPT,
+        },
     ),
 )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recollect.ports import Pending
     from recollect.rules.use_cases import TenantRuleStore
     from recollect.search_index.health import CheckReadiness
+    from recollect.session_log.use_cases import SessionLogs
     from recollect.settings import Settings
     from recollect.timeline.bus import BusOutbox
 
@@ -107,6 +108,13 @@ class App:
             parts.namespaced_items, self.ids, self._note_deleted_items, parts.embedder, self.settings.item_owners
         )
 
+    @cached_property
+    def logs(self) -> SessionLogs:
+        """`…/conversations/{conversation_id}/log`."""
+        from recollect.session_log.use_cases import SessionLogs
+
+        return SessionLogs(self.parts.items, self.ids, self.timeline.known_users.note)
+
     def _note_deleted_items(
         self, owner: Scope, places: Sequence[ItemPlace], revision: str, now: datetime
     ) -> AbstractContextManager[None]:
@@ -148,7 +156,7 @@ class App:
         from recollect.composition.archive import ArchiveUseCases
 
         below = (self.timeline, self.segments, self.deletion)
-        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox, lambda: self.items)
+        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox, lambda: self.items, lambda: self.logs)
 
     @cached_property
     def memories(self) -> MemoryUseCases:

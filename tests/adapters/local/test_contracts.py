@@ -13,6 +13,7 @@ from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
 from recollect.contracts.search_index import SearchIndexContract
 from recollect.contracts.services import PublisherContract
+from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
 from recollect.contracts.timeline_records import ItemsWithEventsContract, RecordsContract
 
@@ -23,6 +24,7 @@ TestRateLimiter = RateLimiterContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
 TestNamespacedItems = NamespacedItemsContract
+TestSessionLog = SessionLogContract
 TestErasing = ErasingContract
 TestRejecting = RejectingContract
 TestRemoval = RemovalContract

@@ -130,8 +130,9 @@ def read_line(text: str) -> RecordLine:
 
 
 def is_line(document: object) -> bool:
-    """Whether a JSON value looks like a line of a record or an item: how an export is recognised."""
-    kinds = ({"v", "kind", "origin", "event"}, {"v", "kind", "namespace", "value"})
+    """Whether a JSON value looks like a line of a record, an item or a log: how an export is recognised."""
+    items, logs = {"v", "kind", "namespace", "value"}, {"v", "kind", "conversation_id", "sequence"}
+    kinds = ({"v", "kind", "origin", "event"}, items, logs)
     return isinstance(document, dict) and any(names <= document.keys() for names in kinds)
 
 

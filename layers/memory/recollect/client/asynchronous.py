@@ -128,6 +128,45 @@ class AsyncResources:
         """The conversations, latest start first, through all pages; `limit` is a page's."""
         return self._items(get("users", user_id, "conversations", query={"limit": limit}), "conversations")
 
+    async def append_log(
+        self,
+        user_id: str,
+        conversation_id: str,
+        entries: Sequence[Mapping[str, Any]],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """Keeps entries exactly, in order, all or none: `payload` any JSON, or `blob`; `role`, `entry_key`.
+
+        Nothing is derived from them. `results` has the sequence of each.
+        """
+        place = ("users", user_id, "conversations", conversation_id, "log")
+        return await self._answer(post_once(idempotency_key, *place, body={"entries": list(entries)}))
+
+    def log(
+        self, user_id: str, conversation_id: str, *, newest_first: bool = False, limit: int | None = None
+    ) -> AsyncIterator[Json]:
+        """The entries of a conversation's log in either order, through all pages; `limit` is a page's."""
+        query = {"order": "desc" if newest_first else "asc", "limit": limit}
+        return self._items(get("users", user_id, "conversations", conversation_id, "log", query=query), "entries")
+
+    async def pop_log(self, user_id: str, conversation_id: str) -> Json | None:
+        """Removes the last entry and returns it; None where there is none. Not repeated where no answer comes."""
+        call = post("users", user_id, "conversations", conversation_id, "log", "pop", body={})
+        return (await self._answer(call)).get("entry")
+
+    async def clear_log(self, user_id: str, conversation_id: str) -> None:
+        """Removes all entries of a conversation's log."""
+        await self._answer(delete("users", user_id, "conversations", conversation_id, "log"))
+
+    def logs(self, user_id: str, *, limit: int | None = None) -> AsyncIterator[Json]:
+        """The user's logs that have entries, by their conversations, through all pages; `limit` is a page's."""
+        return self._items(get("users", user_id, "logs", query={"limit": limit}), "logs")
+
+    def users(self, *, limit: int | None = None) -> AsyncIterator[Json]:
+        """The users who have a memory or a log, by their ids, through all pages; `limit` is a page's."""
+        return self._items(get("users", query={"limit": limit}), "users")
+
     async def save_memory(
         self, user_id: str, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
     ) -> Memory:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.archive.item_transfer import ExportItems, ImportItems
+from recollect.archive.log_transfer import ExportLogs, ImportLogs
 from recollect.archive.retain import NoteExpiry, PruneEvents, Retain, ScheduleRetention
 from recollect.archive.snapshots import RestoreSnapshot, TakeSnapshot
 from recollect.archive.transfer import ImportMemories, TombstoneRefusal
@@ -13,6 +14,7 @@ from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.items.use_cases import KeepItems
 from recollect.rules.use_cases import TenantRuleStore
+from recollect.session_log.use_cases import SessionLogs
 from recollect.timeline.bus import BusOutbox
 
 
@@ -26,6 +28,7 @@ class ArchiveUseCases(UseCases):
     _deletion: DeletionUseCases
     _outbox: BusOutbox
     _items: Callable[[], KeepItems]
+    _logs: Callable[[], SessionLogs]
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
@@ -66,6 +69,16 @@ class ArchiveUseCases(UseCases):
     def item_imports(self) -> ImportItems:
         """The same in an import."""
         return ImportItems(self._parts.items, self._parts.namespaced_items, self._items().put)
+
+    @cached_property
+    def log_exports(self) -> ExportLogs:
+        """The logs of conversations in an export."""
+        return ExportLogs(self._logs().lasting)
+
+    @cached_property
+    def log_imports(self) -> ImportLogs:
+        """The same in an import."""
+        return ImportLogs(self._parts.items, self._logs().restore)
 
     @cached_property
     def retention(self) -> Retain:

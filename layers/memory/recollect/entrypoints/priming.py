@@ -22,7 +22,7 @@ OPENED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "memories": (*_WRITING, "memories.store", "memories.listing", "deletion.events", "parts.publisher"),
         "context": ("context.model_call", "rules"),
         "converse": (*_WRITING, "context.turn", "parts.model"),
-        "knowledge": (*_WRITING, "knowledge", "items", "retrieval.memory", "memories.store"),
+        "knowledge": (*_WRITING, "knowledge", "items", "logs", "retrieval.memory", "memories.store"),
         "arbitration": (*_WRITING, "arbitration.arbiter", "arbitration.given", "parts.publisher"),
         "mcp": (*_WRITING, "context.model_call", "memories.store", "knowledge"),
         "summarize": ("summaries.conversations", "summaries.stored", "summaries.goals", "rules", "parts.idempotency"),

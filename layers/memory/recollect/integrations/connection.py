@@ -1,16 +1,21 @@
 """How an integration reaches a memory: a server over HTTP, or a store in this process, by the same routes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import httpx
 
-from recollect.client.errors import ConnectionFailed, error_of
+from recollect.client.errors import ConnectionFailed, Unprocessable, error_of
 
 _TRIES = 3
 _AGAIN = (429, 503)
+_OPERATIONS_AT_ONCE = 500
+_BYTES_AT_ONCE = 4_000_000
+
+_Place = TypeVar("_Place")
+_Operation = TypeVar("_Operation", bound=Mapping[str, Any])
 
 
 class Connection(Protocol):
@@ -82,6 +87,44 @@ class LocalConnection:
     def close(self) -> None:
         """Closes the store."""
         self._app.parts.close()
+
+
+def in_requests(operations: Sequence[tuple[_Place, _Operation]]) -> Iterator[list[tuple[_Place, _Operation]]]:
+    """Operations of a batch with their places, in order, in requests of a size that a server takes.
+
+    Puts go by themselves where there are several, so that reads may be repeated.
+    """
+    part: list[tuple[_Place, _Operation]] = []
+    size = 0
+    for place, operation in operations:
+        own = len(json.dumps(operation, ensure_ascii=False).encode())
+        full = len(part) == _OPERATIONS_AT_ONCE or size + own > _BYTES_AT_ONCE
+        if part and (full or ("put" in operation) != ("put" in part[-1][1])):
+            yield part
+            part, size = [], 0
+        part.append((place, operation))
+        size += own
+    if part:
+        yield part
+
+
+def answers_of(connection: Connection, operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers of `/store/batch` to any number of operations, in order. Raises Unprocessable for a wrong one."""
+    found: list[dict[str, Any]] = []
+    for part in in_requests(list(enumerate(operations))):
+        found += answers_at_once(connection, [operation for _, operation in part])
+    return found
+
+
+def answers_at_once(connection: Connection, operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers to one request of operations, in more where they are too large for one answer."""
+    try:
+        return list(connection.post("/store/batch", {"operations": operations})["results"])
+    except Unprocessable as error:
+        if error.errors or len(operations) == 1:
+            raise
+        half = len(operations) // 2  # nothing is wrong with any
+        return [*answers_at_once(connection, operations[:half]), *answers_at_once(connection, operations[half:])]
 
 
 def _json(body: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""LangGraph's `BaseStore` over the items of Recollect (extra `langgraph`; docs/integrations/langgraph.md).
+"""LangGraph's `BaseStore`, and beside it its checkpointer, over the items of Recollect (extra `langgraph`).
 
 A batch is one request for what it reads and then one for what it puts, more only where they are large. With an `index`
 as LangGraph's own stores take it, texts are embedded here and their vectors sent; without one the server embeds them,
@@ -8,10 +8,9 @@ if it has a model.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,16 +32,22 @@ from langgraph.store.base import (
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from recollect.client.errors import Unprocessable
-from recollect.integrations.connection import Connection, LocalConnection, ServerConnection
+from recollect.integrations.connection import (
+    Connection,
+    LocalConnection,
+    ServerConnection,
+    answers_at_once,
+    in_requests,
+)
+from recollect.integrations.langgraph_saver import RecollectSaver
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from langgraph.store.base import IndexConfig, TTLConfig
 
-_BATCH = "/store/batch"
-_OPERATIONS_AT_ONCE = 500
-_BYTES_AT_ONCE = 4_000_000
+__all__ = ["AsyncRecollectStore", "RecollectSaver", "RecollectStore", "finite"]
+
 _NOTHING: dict[str, list[object]] = {"$in": []}
 _LARGEST = sys.float_info.max
 
@@ -89,7 +94,7 @@ class RecollectStore(BaseStore):
         for op in listed:
             validate_op_namespace(op)
         results: list[Result] = [None] * len(listed)
-        for places in _parts(self._operations(listed)):
+        for places in in_requests(self._operations(listed)):
             answers = self._sent([operation for _, operation in places])
             for (place, _), answer in zip(places, answers, strict=True):
                 results[place] = _result(listed[place], answer)
@@ -105,13 +110,9 @@ class RecollectStore(BaseStore):
 
     def _sent(self, operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         try:
-            answer = self._connection.post(_BATCH, {"operations": operations})
+            return answers_at_once(self._connection, operations)
         except Unprocessable as error:
-            if error.errors or len(operations) == 1:
-                raise ValueError(str(error)) from error
-            half = len(operations) // 2  # nothing is wrong with any: their answers are too large for one
-            return [*self._sent(operations[:half]), *self._sent(operations[half:])]
-        return list(answer["results"])
+            raise ValueError(str(error)) from error
 
     def _operations(self, ops: Sequence[Op]) -> list[tuple[int, dict[str, Any]]]:
         """What is sent, with the places in the batch: reads first, then of each item the last put."""
@@ -242,22 +243,6 @@ def _bounded(operator: str, value: float) -> dict[str, Any]:
 
 def _is_no_number(value: object) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
-
-
-def _parts(operations: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[list[tuple[int, dict[str, Any]]]]:
-    """In order, in requests of a size that a server takes; puts go by themselves, so that reads may be repeated."""
-    part: list[tuple[int, dict[str, Any]]] = []
-    size = 0
-    for place, operation in operations:
-        own = len(json.dumps(operation, ensure_ascii=False).encode())
-        full = len(part) == _OPERATIONS_AT_ONCE or size + own > _BYTES_AT_ONCE
-        if part and (full or ("put" in operation) != ("put" in part[-1][1])):
-            yield part
-            part, size = [], 0
-        part.append((place, operation))
-        size += own
-    if part:
-        yield part
 
 
 def _listing(op: ListNamespacesOp) -> dict[str, Any]:

@@ -362,6 +362,7 @@ def import_export(app: App, scope: Scope, file: Path) -> Counter[LineOutcome]:
                 take_line(page, number, text, dimension)
             counts.update(app.archive.imports.import_lines(scope, page.lines, order).counts)
             counts.update(app.archive.item_imports.import_lines(scope, page.items, order.now))
+            counts.update(app.archive.log_imports.import_lines(scope, page.logged, order.now))
             counts[LineOutcome.INVALID] += len(page.faults)
             for fault in page.faults[: max(0, _NAMED - named)]:
                 say(f"invalid: line {fault['line']}: {fault['message']}")

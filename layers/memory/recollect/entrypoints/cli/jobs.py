@@ -184,6 +184,9 @@ def export(
         for found in pages(lambda after: app.archive.item_exports.page(scope, after, utc_now())):
             (stream.write if stream else write_raw)(found.text)
             count += found.lines
+        for logged in pages(lambda after: app.archive.log_exports.page(scope, after)):
+            (stream.write if stream else write_raw)(logged.text)
+            count += logged.lines
     say(f"{count} records")
 
 

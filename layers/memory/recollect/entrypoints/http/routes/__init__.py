@@ -8,7 +8,7 @@ from recollect.entrypoints.http.routing import Route
 GROUPS = (
     "ingest", "retrieval", "memories", "context", "operations", "rules", "knowledge", "tools", "turns", "forgetting",
     "summaries", "jobs", "bridge", "snapshots", "arbitration", "merge_rules", "contradictions",
-    "items",
+    "items", "logs",
 )  # fmt: skip
 
 

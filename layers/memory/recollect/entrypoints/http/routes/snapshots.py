@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from recollect.app import App
 from recollect.archive.item_transfer import ItemExportPage, ItemLine, read_item_line
+from recollect.archive.log_transfer import LogExportPage, read_log_line
 from recollect.archive.record_line import RecordLine, line_fault, read_line
 from recollect.archive.transfer import ExportPage, ImportOrder, LineOutcome
 from recollect.core.errors import OutOfTime, StoredDataError
@@ -35,12 +36,14 @@ from recollect.entrypoints.http.models import (
     utf8,
 )
 from recollect.entrypoints.http.routing import USER, Routes, path_segment
+from recollect.session_log.use_cases import Logged
 
 NDJSON = "application/x-ndjson"
 _AT_ONCE = 100
 _RESERVE_SECONDS = 2.0
 _NAMED_AT_MOST = 20
 _ITEMS = "items"
+_LOGS = "logs"
 
 
 class ExportQuery(Narrowed):
@@ -76,6 +79,7 @@ class GivenPage:
 
     lines: list[RecordLine] = field(default_factory=list)
     items: list[ItemLine] = field(default_factory=list)
+    logged: list[Logged] = field(default_factory=list)
     faults: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -86,7 +90,7 @@ routes = Routes()
 def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
     """A page of a user's records as NDJSON; `Link` names the next one.
 
-    They come oldest first, and after them the items of applications that are the user's.
+    They come oldest first, after them the items of applications that are the user's, and the logs of conversations.
     """
     scope = request.scope(query)
     listing = listing_of(app, "export", scope, query)
@@ -102,16 +106,26 @@ def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
 
 def _exported(
     app: App, scope: Scope, at: str | None, after: str | None, now: datetime
-) -> tuple[ExportPage | ItemExportPage, list[str | None] | None]:
-    """A page, and the place of the next: an event's id and instant, or the word for items and where they go on."""
+) -> tuple[ExportPage | ItemExportPage | LogExportPage, list[str | None] | None]:
+    """A page, and the place of the next: an event's id and instant, or a word for items or logs with their own."""
+    if at == _LOGS:
+        logs = app.archive.log_exports.page(scope, after or None)
+        return logs, None if logs.more is None else [_LOGS, logs.more]
     if at == _ITEMS:
         items = app.archive.item_exports.page(scope, after or None, now)
-        return items, None if items.more is None else [_ITEMS, items.more]
+        return items, _logs_of(app, scope) if items.more is None else [_ITEMS, items.more]
     page = app.segments.exports.page(scope, None if at is None else EventRef(at, from_iso(str(after))), now)
     if page.more is not None:
         return page, [page.more.id, iso(page.more.timestamp)]
     wider = scope.persona_id is None and scope.household_id is None
-    return page, [_ITEMS, ""] if wider and app.archive.item_exports.any(scope, now) else None
+    if not wider:
+        return page, None
+    return page, [_ITEMS, ""] if app.archive.item_exports.any(scope, now) else _logs_of(app, scope)
+
+
+def _logs_of(app: App, scope: Scope) -> list[str | None] | None:
+    """The place of the user's logs; None where there are none."""
+    return [_LOGS, ""] if app.archive.log_exports.any(scope) else None
 
 
 @routes.post(f"{USER}/import", answer=ImportAnswer, errors=(409,), takes_lines=True, idempotent=True)
@@ -150,6 +164,10 @@ def take_line(page: GivenPage, number: int, text: str, dimension: int) -> None:
         if item is not None:
             page.items.append(item)
             return
+        logged = read_log_line(text)
+        if logged is not None:
+            page.logged.append(logged)
+            return
         line = read_line(text)
     except StoredDataError:
         page.faults.append({"line": number, "message": "is no line of an export"})
@@ -175,6 +193,11 @@ def _imported(
         if (start or given.lines) and left() < 0:
             raise OutOfTime(f"the records and {start} of {len(given.items)} items are stored: send the page again")
         counts.update(app.archive.item_imports.import_lines(scope, given.items[start : start + _AT_ONCE], request.now))
+    for start in range(0, len(given.logged), _AT_ONCE):
+        if (start or given.lines or given.items) and left() < 0:
+            raise OutOfTime(f"all but {len(given.logged) - start} entries of logs are stored: send the page again")
+        part = given.logged[start : start + _AT_ONCE]
+        counts.update(app.archive.log_imports.import_lines(scope, part, request.now))
     return counts
 
 

@@ -1,0 +1,209 @@
+"""`…/conversations/{conversation_id}/log` on both surfaces: exact, in order, whole appends, pop, clear, erasure."""
+
+from typing import Any
+
+import pytest
+
+from entrypoints.http.calling import Answered, Caller, Cloud
+from entrypoints.http.test_credentials import with_settings
+from recollect.app import App
+from recollect.core.scope import Scope
+from recollect.core.time import utc_now
+from recollect.session_log.entries import ENTRIES
+from recollect.session_log.use_cases import SessionLogs
+
+LOG = "/v1/users/anna/conversations/monday/log"
+
+
+def append(caller: Caller, *entries: Any, path: str = LOG, **headers: str) -> Answered:
+    bodies = [one if isinstance(one, dict) else {"payload": one} for one in entries]
+    return caller.post(path, {"entries": bodies}, **headers)
+
+
+def payloads(caller: Caller, path: str = LOG, **query: Any) -> list[Any]:
+    return [one["payload"] for one in caller.walk(path, "entries", **query)]
+
+
+def test_entries_are_kept_exactly_and_in_order(caller: Caller) -> None:
+    call = {"type": "function_call", "arguments": "{}", "nested": [None, {"é": 1.5}], "content": ""}
+    answer = append(caller, {"payload": call, "role": "assistant"}, {"payload": None, "role": "tool"}, {"blob": "AAE="})
+    assert (answer.status, [one["sequence"] for one in answer.json["results"]]) == (201, [1, 2, 3])
+    append(caller, "four")
+    first, second, third, fourth = caller.get(LOG).json["entries"]
+    assert (first["sequence"], first["payload"], first["role"]) == (1, call, "assistant")
+    assert (second["payload"], second["role"]) == (None, "tool")
+    assert (third["blob"], third["payload"]) == ("AAE=", None)
+    assert fourth["sequence"] == 4
+    assert [one["sequence"] for one in caller.get(LOG, {"order": "desc", "limit": "2"}).json["entries"]] == [4, 3]
+
+
+def test_a_reading_goes_on_where_it_ended_in_either_order(caller: Caller) -> None:
+    for start in range(0, 30, 3):
+        append(caller, *range(start, start + 3))
+    for limit in (1, 2, 4, 7, 100):
+        assert payloads(caller, limit=limit) == list(range(30))
+        assert payloads(caller, order="desc", limit=limit) == list(reversed(range(30)))
+
+
+def test_large_appends_are_stored_whole_or_not_at_all(caller: Caller) -> None:
+    append(caller, *(f"{n:03d}" + "x" * 150_000 for n in range(12)))
+    assert [one[:3] for one in payloads(caller)] == [f"{n:03d}" for n in range(12)]
+    assert append(caller, "small", "x" * 262_144).status == 422
+    assert append(caller, *("x" * 200_000 for _ in range(11))).status == 422
+    assert append(caller, *({"payload": n, "entry_key": f"{n}"} for n in range(25))).status == 422
+    assert len(payloads(caller)) == 12
+
+
+def test_an_entry_of_a_known_key_is_not_appended_again(caller: Caller) -> None:
+    keyed = {"payload": "a", "entry_key": "one"}
+    append(caller, keyed)
+    again = append(caller, keyed, "b").json["results"]
+    assert again == [{"sequence": 1, "status": "duplicate"}, {"sequence": 2, "status": "created"}]
+    assert payloads(caller) == ["a", "b"]
+    caller.post(f"{LOG}/pop", {})
+    caller.post(f"{LOG}/pop", {})
+    assert append(caller, keyed).json["results"] == [{"sequence": 3, "status": "created"}]
+    assert append(caller, keyed, keyed).status == 422
+
+
+def test_a_request_that_is_sent_twice_appends_once(caller: Caller) -> None:
+    caller.twice(LOG, {"entries": [{"payload": 1}, {"payload": 2}]}, "key-1")
+    assert payloads(caller) == [1, 2]
+
+
+def test_the_last_entry_is_popped(caller: Caller) -> None:
+    append(caller, 1, 2)
+    append(caller, 3)
+    popped = [caller.post(f"{LOG}/pop", {}).json.get("entry", {}).get("payload") for _ in range(4)]
+    assert popped == [3, 2, 1, None]
+    assert append(caller, 4).json["results"][0]["sequence"] == 4
+
+
+def test_a_cleared_log_is_empty_and_its_sequences_go_on(caller: Caller) -> None:
+    for _ in range(40):
+        append(caller, {"payload": 1, "entry_key": f"{_}"})
+    assert (caller.delete(LOG).status, caller.delete(LOG).status) == (204, 204)
+    assert payloads(caller) == []
+    assert caller.get("/v1/users/anna/logs").json["logs"] == []
+    assert caller.delete("/v1/users/anna/conversations/other/log").status == 204
+    assert append(caller, {"payload": 2, "entry_key": "0"}).json["results"] == [{"sequence": 41, "status": "created"}]
+    assert payloads(caller) == [2]
+
+
+def test_what_a_stopped_clearing_left_is_never_read(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = Caller(Cloud(app))
+    append(caller, {"payload": 1, "entry_key": "one"}, 2)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(SessionLogs, "_remove_cleared", lambda *_: None)
+        caller.delete(LOG)
+    assert caller.post(f"{LOG}/pop", {}).json == {}
+    assert append(caller, {"payload": 3, "entry_key": "one"}).json["results"][0] == {"sequence": 3, "status": "created"}
+    assert payloads(caller) == payloads(caller, order="desc") == [3]
+    caller.delete(LOG)
+    assert app.parts.items.page(Scope("local", "anna"), ENTRIES, 9, None).items == ()
+
+
+def test_logs_and_users_are_listed(caller: Caller) -> None:
+    append(caller, 1, 2)
+    append(caller, 1, path="/v1/users/anna/conversations/tuesday/log")
+    append(caller, 1, path="/v1/users/ben/conversations/monday/log")
+    logs = caller.walk("/v1/users/anna/logs", "logs", limit=1)
+    shown = {one["conversation_id"]: (one["entries"], one["last_sequence"]) for one in logs}
+    assert shown == {"monday": (2, 2), "tuesday": (1, 1)}
+    assert [one["user_id"] for one in caller.walk("/v1/users", "users", limit=1)] == ["anna", "ben"]
+
+
+def test_nothing_is_derived_from_a_log(caller: Caller) -> None:
+    append(caller, {"payload": {"role": "user", "content": "Remember: my sister is called Ada"}, "role": "user"})
+    assert caller.post("/v1/search", {"user_id": "anna", "query": "sister Ada"}).json["results"] == []
+    assert caller.timeline().json["events"] == []
+    assert caller.get("/v1/users/anna/memories").json["memories"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({"entries": []}, ("body", "entries")),
+        ({"entries": [{}]}, ("body", "entries", 0)),
+        ({"entries": [{"payload": 1, "blob": "AAE="}]}, ("body", "entries", 0)),
+        ({"entries": [{"blob": "no base64"}]}, ("body", "entries", 0, "blob")),
+        ({"entries": [{"payload": 1, "role": "robot"}]}, ("body", "entries", 0, "role")),
+        ({"entries": [{"payload": 1}, {"payload": "x" * 262_144}]}, ("body", "entries", 1)),
+        (b'{"entries": [{"payload": ["\\ud800"]}]}', ("body", "entries", 0)),
+        (b'{"entries": [{"payload": {"\\udc00": 1}}]}', ("body", "entries", 0)),
+        (b'{"entries": [{"payload": 1e999}]}', ("body", "entries", 0)),
+        (b'{"entries": [{"payload": ' + b"[" * 65 + b"]" * 65 + b"}]}", ("body", "entries", 0, "payload")),
+    ],
+)
+def test_what_is_wrong_is_refused_where_it_is(caller: Caller, body: Any, loc: tuple[Any, ...]) -> None:
+    answer = caller.post(LOG, body)
+    assert (answer.status, answer.locs) == (422, {loc})
+
+
+def test_tenants_and_users_do_not_meet(app: App) -> None:
+    acme, globex = (Caller(Cloud(app, {"tenant": name})) for name in ("acme", "globex"))
+    append(acme, 1)
+    assert payloads(globex) == []
+    assert globex.get("/v1/users").json["users"] == []
+    with_settings(app, subject_claim="sub")
+    anna, ben = (Caller(Cloud(app, {"tenant": "acme", "sub": name})) for name in ("anna", "ben"))
+    assert payloads(anna) == [1]
+    assert (ben.get(LOG).status, append(ben, 2).status, ben.delete(LOG).status) == (403, 403, 403)
+    assert anna.get("/v1/users").status == 403
+
+
+def test_an_erasure_reaches_the_log_and_leaves_what_is_said_afterwards(app: App) -> None:
+    caller = Caller(Cloud(app))
+    path = f"/v1/users/anna/conversations/{app.ids.fresh()}/log"  # named before the erasure
+    append(caller, {"payload": 1, "entry_key": "one"}, path=path)
+    erasure = caller.delete("/v1/users/anna").json["erasure_id"]
+    assert payloads(caller, path) == []
+    assert append(caller, {"payload": 2, "entry_key": "one"}, path=path).json["results"][0]["status"] == "created"
+    assert app.job_runs.one("local", erasure, utc_now, lambda: 60.0) is not None
+    assert payloads(caller, path) == [2]
+
+
+def exported(caller: Caller) -> str:
+    text, target = "", "/v1/users/anna/export"
+    while target:
+        page = caller.get(target)
+        text, target = text + page.text, page.headers.get("link", "").partition(">")[0].removeprefix("<")
+    return text
+
+
+def test_an_export_has_the_logs_and_an_import_brings_back_what_was_not_removed(app: App) -> None:
+    caller = Caller(Cloud(app))
+    append(caller, {"payload": {"n": 1}, "role": "tool", "entry_key": "one"}, {"blob": "AAE="}, {"payload": None})
+    caller.post(f"{LOG}/pop", {})
+    append(caller, "four")
+    before, text = caller.get(LOG).json["entries"], exported(caller)
+    assert text.count("\n") == 3
+    assert caller.post("/v1/users/anna/import", text.encode()).json["duplicate"] == 3
+    assert caller.post("/v1/users/ben/import", text.encode()).json["created"] == 3
+    copied = "/v1/users/ben/conversations/monday/log"
+    assert caller.get(copied).json["entries"] == before
+    assert append(caller, {"payload": 1, "entry_key": "one"}, "five", path=copied).json["results"] == [
+        {"sequence": 1, "status": "duplicate"},
+        {"sequence": 5, "status": "created"},
+    ]
+    caller.delete(LOG)
+    assert caller.post("/v1/users/anna/import", text.encode()).json["duplicate"] == 3
+    assert caller.delete("/v1/users/anna").status == 202
+    assert caller.post("/v1/users/anna/import", text.encode()).json["refused"] == 3
+    assert payloads(caller) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":0,"at":"2026-05-01T12:00:00Z","payload":1}',
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":1,"at":"2026-05-01T12:00:00Z"}',
+        '{"v":1,"kind":"log","conversation_id":"","sequence":1,"at":"2026-05-01T12:00:00Z","payload":1}',
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":1,"at":"noon","payload":1}',
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":1,"at":"2026-05-01T12:00:00Z","blob":"="}',
+    ],
+)
+def test_a_line_that_breaks_a_rule_is_invalid(app: App, line: str) -> None:
+    caller = Caller(Cloud(app))
+    answer = caller.post("/v1/users/anna/import", line.encode()).json
+    assert (answer["invalid"], payloads(caller, "/v1/users/anna/conversations/c/log")) == (1, [])
