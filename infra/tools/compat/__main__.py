@@ -111,8 +111,8 @@ def unpacked(source: Source) -> Path:
 
 
 @contextmanager
-def server(engines: str) -> Iterator[str]:
-    """A server process over a fresh store; its address."""
+def server(engines: str, **settings: str) -> Iterator[str]:
+    """A server process over a fresh store, with these settings over ours; its address."""
     port = free_port()
     keys = {f"compat-{n}": {"tenant": f"compat-{n}"} for n in range(KEYS)}
     with tempfile.TemporaryDirectory() as home, Path(home, "log").open("wb") as log:
@@ -126,6 +126,7 @@ def server(engines: str) -> Iterator[str]:
             "RECOLLECT_SEARCH_ENGINE": "table",
             "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
             "RECOLLECT_TABLE": f"compat-{uuid.uuid4().hex[:12]}",
+            **settings,
         }
         command = [sys.executable, "-m", "recollect.entrypoints.cli"]
         if engines == "aws":

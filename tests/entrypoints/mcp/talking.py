@@ -21,6 +21,7 @@ URL = "http://localhost:8700/mcp"
 MODES = ("auto", "legacy")
 ALL_TOOLS = [
     "recall_context", "manage_knowledge", "save_memory", "search_memory", "forget_memory", "record_event", "track_goal",
+    "list_memories", "get_memory", "update_memory", "delete_memory",
     "create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations",
     "delete_relations", "read_graph", "search_nodes", "open_nodes",
 ]  # fmt: skip

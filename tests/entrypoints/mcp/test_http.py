@@ -189,4 +189,5 @@ def test_tools_say_which_of_them_only_read(app: App) -> None:
         return {tool.name: tool.annotations.read_only_hint for tool in tools if tool.annotations}
 
     only_reading = {name for name, reads in over_asgi(build_asgi(app), talk, ANNA).items() if reads}
-    assert only_reading == {"recall_context", "search_memory", "read_graph", "search_nodes", "open_nodes"}
+    of_the_graph = {"read_graph", "search_nodes", "open_nodes"}
+    assert only_reading == {"recall_context", "search_memory", "list_memories", "get_memory"} | of_the_graph

@@ -1,4 +1,4 @@
-"""The MCP server: the registry's tools and `recall_context`, over standard input and output, and over HTTP.
+"""The MCP server: tools, resources and a prompt, over standard input and output, and over HTTP.
 
 HTTP is streamable, without sessions, every answer one JSON document. It takes the same credentials as everywhere else;
 the user is the token's subject, or stands in a header that is set once.
@@ -11,6 +11,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -36,6 +37,7 @@ from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call, Reply
 from recollect.entrypoints.http.models import json_text
 from recollect.entrypoints.http.problems import WRONG_METHOD, Declined, reply_to
 from recollect.entrypoints.http.routing import Route
+from recollect.entrypoints.mcp.reading import LISTED_PROMPTS, LISTED_RESOURCES, Execute, get_prompt, read_resource
 from recollect.entrypoints.tools.registry import (
     GRAPH,
     IDS_OF_A_CALL,
@@ -72,6 +74,7 @@ class Caller:
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 CallerOf: TypeAlias = Callable[[Context], Caller]
+Page: TypeAlias = types.PaginatedRequestParams | None
 
 
 def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
@@ -80,14 +83,28 @@ def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
     listed = types.ListToolsResult(tools=[_tool(one) for one in registry.described()])
     schemas = {tool.name: tool.input_schema for tool in listed.tools}
 
-    async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(_context: Context, _params: Page) -> types.ListToolsResult:
         return listed
 
+    def executing(context: Context) -> Execute:
+        return partial(_execute, app, registry, caller_of(context))
+
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        caller = caller_of(context)
         call = ToolCall(params.name, params.arguments or {})
-        result = await anyio.to_thread.run_sync(_execute, app, registry, caller, call)
+        result = await anyio.to_thread.run_sync(executing(context), call)
         return _bare_answer(result) if call.tool in GRAPH else _answer(result)
+
+    async def list_resources(_context: Context, _params: Page) -> types.ListResourcesResult:
+        return LISTED_RESOURCES
+
+    async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await anyio.to_thread.run_sync(read_resource, params.uri, executing(context))
+
+    async def list_prompts(_context: Context, _params: Page) -> types.ListPromptsResult:
+        return LISTED_PROMPTS
+
+    async def prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await anyio.to_thread.run_sync(get_prompt, params.name, params.arguments or {}, executing(context))
 
     return Server(
         NAME,
@@ -97,6 +114,10 @@ def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
         get_tool_input_schema=schemas.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_read_resource=read,
+        on_list_prompts=list_prompts,
+        on_get_prompt=prompt,
     )
 
 

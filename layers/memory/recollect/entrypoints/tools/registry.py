@@ -208,7 +208,25 @@ GRAPH: Mapping[str, Entry] = {
 }
 """The reference memory server's tools, by its names."""
 
-OF_MCP: Mapping[str, Entry] = {**WITH_RECALL, **GRAPH}
+KEPT_MEMORIES: Mapping[str, Entry] = {
+    "list_memories": Entry(
+        "kept_memories",
+        "{limit?: 1 to 100, status?, cursor?}",
+        "Lists what is remembered of the user, the last made first.",
+        reads_only=True,
+    ),
+    "get_memory": Entry("kept_memories", "{id}", "Shows one memory by its id.", reads_only=True),
+    "update_memory": Entry(
+        "kept_memories",
+        "{id, content?, importance?: 0 to 1, keywords?: [text], version?}",
+        "Corrects a memory by its id; its earlier words stay in its history.",
+        deletes=True,
+    ),
+    "delete_memory": Entry("kept_memories", "{id}", "Deletes one memory by its id.", deletes=True),
+}
+"""Memories by their ids, for whoever shows them to a person."""
+
+OF_MCP: Mapping[str, Entry] = {**WITH_RECALL, **KEPT_MEMORIES, **GRAPH}
 """All that the MCP server offers."""
 
 INSTRUCTIONS = """\
