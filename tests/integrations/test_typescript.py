@@ -91,9 +91,8 @@ def test_the_package_has_what_is_built_and_depends_on_nothing(package: Path) -> 
 def test_what_the_pages_show_is_compiled_and_runs(
     package: Path, url: str, page: str, number: int, shown: list[str]
 ) -> None:
-    code = (
-        blocks(page, "ts")[number].replace("http://127.0.0.1:8700", url).replace('"anna"', f'"anna{number}{page.stem}"')
-    )
+    user = "reader" if page is README else f"anna{number}"
+    code = blocks(page, "ts")[number].replace("http://127.0.0.1:8700", url).replace('"anna"', f'"{user}"')
     if page is README:
         code = code.replace(f'Recollect("{url}")', f'Recollect("{url}", {{ apiKey: "key-a" }})')
     source = package / "shown.mts"
