@@ -42,6 +42,11 @@ import type {
   KnowledgeValue,
   LearnRequest,
   ListNamespaces,
+  LogAppend,
+  LogAppendedEntries,
+  LogEntriesPage,
+  LogPopped,
+  LogsPage,
   MemoriesPage,
   Memory,
   MemoryHistory,
@@ -81,6 +86,7 @@ import type {
   ToolCallsRequest,
   TurnAnswer,
   TurnRequest,
+  UsersPage,
 } from "./schemas.js";
 import type { RequestOptions, Transport } from "./transport.js";
 
@@ -405,6 +411,41 @@ export interface GetItemArguments {
   key: string;
   /** `false` leaves the item's lifetime as it is. */
   refresh_ttl?: "true" | "false";
+}
+
+export interface AppendToLogArguments extends LogAppend {
+  user_id: string;
+  conversation_id: string;
+}
+
+export interface ReadLogArguments {
+  user_id: string;
+  conversation_id: string;
+  /** `desc`: the last ones, the newest first. */
+  order?: "asc" | "desc";
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ClearLogArguments {
+  user_id: string;
+  conversation_id: string;
+}
+
+export interface PopFromLogArguments {
+  user_id: string;
+  conversation_id: string;
+}
+
+export interface ListLogsArguments {
+  user_id: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListUsersArguments {
+  limit?: number;
+  cursor?: string;
 }
 
 /** A method for each operation of the server. */
@@ -764,5 +805,35 @@ export class Operations {
   /** Several operations at once: what is read is read before anything is written. `POST /store/batch` */
   batchItems(given: ItemBatch, options?: RequestOptions): Promise<ItemBatchResults> {
     return this.transport.send({ method: "POST", path: "/store/batch", query: [], body: "json", answer: "json", keyed: false, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** Appends entries to the log of a conversation, all or none. `POST /v1/users/{user_id}/conversations/{conversation_id}/log` */
+  appendToLog(given: AppendToLogArguments, options?: RequestOptions): Promise<LogAppendedEntries> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conversations/{conversation_id}/log", query: [], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** Entries of the log, from the first or from the last one on. `GET /v1/users/{user_id}/conversations/{conversation_id}/log` */
+  readLog(given: ReadLogArguments, options?: RequestOptions): Promise<LogEntriesPage> {
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conversations/{conversation_id}/log", query: ["order", "limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Removes all entries of the log. `DELETE /v1/users/{user_id}/conversations/{conversation_id}/log` */
+  clearLog(given: ClearLogArguments, options?: RequestOptions): Promise<void> {
+    return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/conversations/{conversation_id}/log", query: [], body: "none", answer: "none", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Removes the last entry of the log and returns it. `POST /v1/users/{user_id}/conversations/{conversation_id}/log/pop` */
+  popFromLog(given: PopFromLogArguments, options?: RequestOptions): Promise<LogPopped> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/pop", query: [], body: "none", answer: "json", keyed: false, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** The user's logs that have entries, by their conversations. `GET /v1/users/{user_id}/logs` */
+  listLogs(given: ListLogsArguments, options?: RequestOptions): Promise<LogsPage> {
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/logs", query: ["limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** The users of the tenant who have a memory or a log, by their ids. `GET /v1/users` */
+  listUsers(given: ListUsersArguments = {}, options?: RequestOptions): Promise<UsersPage> {
+    return this.transport.send({ method: "GET", path: "/v1/users", query: ["limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 }

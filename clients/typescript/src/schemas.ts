@@ -671,6 +671,62 @@ export interface ListNamespaces {
   offset?: number;
 }
 
+export interface Log {
+  conversation_id: string;
+  entries: number;
+  last_sequence: number;
+  updated_at: string;
+}
+
+export interface LogAppend {
+  entries: Array<LogDraft>;
+}
+
+export interface LogAppended {
+  sequence: number;
+  status: "created" | "duplicate";
+}
+
+export interface LogAppendedEntries {
+  results: Array<LogAppended>;
+}
+
+/** `payload` or `blob`. */
+export interface LogDraft {
+  /** Any JSON of at most 256 KiB. */
+  payload?: unknown;
+  /** Bytes, in base64. */
+  blob?: string;
+  role?: "user" | "assistant" | "tool" | "system" | "other";
+  /** An entry of the same key that is there already is not appended again. */
+  entry_key?: string;
+}
+
+export interface LogEntriesPage {
+  entries: Array<LogEntry>;
+  next_cursor?: string;
+}
+
+export interface LogEntry {
+  sequence: number;
+  at: string;
+  /** null where the entry is a blob. */
+  payload?: unknown;
+  blob?: string;
+  role?: "user" | "assistant" | "tool" | "system" | "other";
+  entry_key?: string;
+}
+
+/** Without `entry` where the log has none. */
+export interface LogPopped {
+  entry?: LogEntry;
+}
+
+export interface LogsPage {
+  logs: Array<Log>;
+  next_cursor?: string;
+}
+
 export interface ManageKnowledgeCall {
   tool: "manage_knowledge";
   parameters: JsonObject;
@@ -1401,6 +1457,15 @@ export interface TurnToolCall {
   action?: string;
   result?: JsonObject;
   errors?: Array<Fault>;
+}
+
+export interface User {
+  user_id: string;
+}
+
+export interface UsersPage {
+  users: Array<User>;
+  next_cursor?: string;
 }
 
 export interface Verdict {
