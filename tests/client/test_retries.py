@@ -130,6 +130,19 @@ def test_no_response_is_retried_and_then_raised(slept: list[float]) -> None:
     assert isinstance(caught.value.__cause__, httpx.ConnectError)
 
 
+@pytest.mark.parametrize("answer", [httpx.ReadTimeout("slow"), problem(503), problem(502)])
+def test_what_a_repetition_would_do_twice_is_not_repeated(answer: Any, slept: list[float]) -> None:
+    server = Server(answer, httpx.Response(200, json={"entry": {"sequence": 1}}))
+    with pytest.raises((ConnectionFailed, RecollectApiError)):
+        server.client().pop_log("ana", "monday")
+    assert len(server.requests) == 1
+
+
+def test_what_was_refused_before_it_began_is_asked_for_again(slept: list[float]) -> None:
+    server = Server(problem(429), httpx.Response(200, json={"entry": {"sequence": 1}}))
+    assert server.client().pop_log("ana", "monday") == {"sequence": 1}
+
+
 def test_pauses_grow_and_are_bounded() -> None:
     policy = RetryPolicy(tries=20, first_pause_seconds=0.2, longest_pause_seconds=3)
     pauses = [policy.pause_after_failure(attempt) or 0 for attempt in range(1, 20)]

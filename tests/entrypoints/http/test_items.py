@@ -199,6 +199,15 @@ def test_a_namespace_names_the_owner_and_an_erasure_reaches_the_items(tmp_path: 
         assert [one["key"] for one in found(caller)] == ["2"]
 
 
+def test_nobody_puts_anything_into_another_user_s_namespace(tmp_path: Path) -> None:
+    with opened(tmp_path, RECOLLECT_ITEM_OWNERS="users.{user_id}") as app:
+        with_settings(app, subject_claim="sub")
+        bert = Caller(Cloud(app, {"tenant": "acme", "sub": "bert"}))
+        for owner, status in (("anna", 403), ("bert", 204)):
+            asked = {"namespace": ["users", owner], "key": "1", "value": {"planted": True}}
+            assert bert.put("/store/items", asked).status == status
+
+
 @pytest.mark.parametrize(
     "headers", [{"x_api_key": "key-a"}, {"authorization": "Token key-a"}, {"authorization": "Bearer key-a"}]
 )

@@ -231,7 +231,8 @@ def test_a_memory_is_there_through_its_last_day(mem0: Caller) -> None:
     assert mem0.get(path, x_recollect_now="2026-05-02").status == 404
     at = {"x_recollect_now": "2026-04-02"}
     assert ok(mem0.put(path, {"expiration_date": None}, **at))["expiration_date"] is None
-    assert mem0.put(path, {"expiration_date": "soon"}, **at).status == 400
+    assert ok(mem0.put(path, {"expiration_date": "9999-12-31"}, **at))["expiration_date"] is None, "never"
+    assert [mem0.put(path, {"expiration_date": day}, **at).status for day in ("soon", "1850-01-01")] == [400, 400]
 
 
 def test_an_update_keeps_whose_it_is(mem0: Caller) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from deployment.template import FUNCTIONS, routes
 from embedded.setting import Memory, away, open_memory, with_parts
+from entrypoints.http.test_credentials import with_settings
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import Forbidden
@@ -95,6 +96,19 @@ def test_rounds_end_with_the_first_failure(tmp_path: Path) -> None:
     assert run_warm_ups(on_trial(memory), handler, WARM_UPS["retrieval"]) == 2
     assert len(seen) == 3
     memory.app.parts.close()
+
+
+@pytest.mark.parametrize("changes", [{"embedder": "openai"}, {"embedder": "bedrock"}, {"model_function": "context"}])
+def test_an_embedder_of_another_process_is_not_asked(changes: dict[str, str], app: App) -> None:
+    elsewhere = with_settings(app, **changes)
+    asked: list[str] = []
+
+    def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+        asked.append(event["rawPath"])
+        return {"statusCode": 200}
+
+    run_warm_ups(elsewhere, handler, [*WARM_UPS["retrieval"], *WARM_UPS["context"], *WARM_UPS["items"]])
+    assert set(asked) == {"/v1/users/nobody/events"}
 
 
 @pytest.mark.parametrize(("seconds", "rounds"), [(1e9, ROUNDS), (-1.0, 0)])

@@ -152,7 +152,9 @@ class Resources:
 
     def pop_log(self, user_id: str, conversation_id: str) -> Json | None:
         """Removes the last entry and returns it; None where there is none. Not repeated where no answer comes."""
-        call = post("users", user_id, "conversations", conversation_id, "log", "pop", body={})
+        call = replace(
+            post("users", user_id, "conversations", conversation_id, "log", "pop", body={}), repeatable=False
+        )
         return (self._answer(call)).get("entry")
 
     def clear_log(self, user_id: str, conversation_id: str) -> None:
@@ -560,7 +562,7 @@ class Resources:
         try:
             response = self._http.request(**request_options(call))
         except httpx.TransportError as error:
-            pause = self._retries.pause_after_failure(attempt)
+            pause = self._retries.pause_after_failure(attempt) if call.repeatable else None
             if pause is None:
                 raise ConnectionFailed(f"no answer from {self._http.base_url}: {type(error).__name__}") from error
             return None, pause

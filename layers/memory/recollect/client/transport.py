@@ -29,7 +29,8 @@ class Call:
     """One request. `body` is sent as JSON, `content` as it is; both None: no body.
 
     `not_ready_is_an_answer`: a 503 with a JSON body is an answer, not an error.
-    `timeout_seconds` None: the client's.
+    `timeout_seconds` None: the client's. `repeatable` False: what it does a second time is something else, so it is sent
+    again only where the server refused to begin (429).
     """
 
     method: str
@@ -40,6 +41,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     not_ready_is_an_answer: bool = False
     timeout_seconds: float | None = None
+    repeatable: bool = True
 
     def after(self, cursor: str) -> "Call":
         """The next page of a list."""
@@ -150,7 +152,8 @@ def _if_match(version: int | str | None) -> dict[str, str]:
 
 
 _NO_CONTENT = 204
-_MAY_PASS = frozenset({429, 502, 503, 504})
+_THROTTLED = 429
+_MAY_PASS = frozenset({_THROTTLED, 502, 503, 504})
 _IN_FLIGHT = 409
 
 
@@ -228,6 +231,8 @@ def _may_pass(call: Call, response: httpx.Response, asked: float | None) -> bool
     """A conflict may pass only with `Retry-After`: then a request with the same key is in flight."""
     if call.not_ready_is_an_answer and response.status_code == 503:
         return False
+    if not call.repeatable:
+        return response.status_code == _THROTTLED
     return response.status_code in _MAY_PASS or (response.status_code == _IN_FLIGHT and asked is not None)
 
 

@@ -210,8 +210,9 @@ class KeepItems:
         return owned
 
     def _as_put(self, wanted: Put, vectors: ItemVectors | None, reader: str | None) -> ItemPut:
-        owner = wanted.owner or reader or owner_of(wanted.place.namespace, self._owners)
-        if reader is not None and owner != reader:
+        named = owner_of(wanted.place.namespace, self._owners)
+        owner = wanted.owner or reader or named
+        if reader is not None and (owner != reader or named not in (None, reader)):
             raise Forbidden("the credentials are another user's")
         return ItemPut(
             place=wanted.place,

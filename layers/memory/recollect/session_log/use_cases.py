@@ -121,9 +121,8 @@ class SessionLogs:
         Raises InvalidInput, and Conflict where others change the log all the time.
         """
         check_drafts(drafts)
-        appended = retry_on_conflict(lambda: self._append(scope, conversation_id, drafts, now), _WHAT, _TRIES)
         self._note(scope, now)
-        return appended
+        return retry_on_conflict(lambda: self._append(scope, conversation_id, drafts, now), _WHAT, _TRIES)
 
     def read(
         self, scope: Scope, conversation_id: str, limit: int, place: Place | None = None, *, newest_first: bool = False

@@ -27,19 +27,21 @@ USER = "nobody"
 ROUNDS = 3
 """Python specializes code that has run a few times, so one round leaves the first requests slower than the later."""
 SECONDS = 3.0
-"""No round begins after that: Lambda gives a start ten seconds in all, and a call of an engine may take six of them."""
+"""No request begins after that: Lambda gives a start ten seconds in all, and a call of an engine may take six of them."""
 
+_REMOTE = frozenset({"openai", "bedrock"})
 Answer: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[dict[str, Any], Any], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """One request: its method and path, and its body as JSON, if it has one."""
+    """One request: its method and path, and its body as JSON, if it has one; whether it may ask an embedder."""
 
     method: str
     path: str
     body: Mapping[str, Any] | None = None
+    embeds: bool = False
 
     @property
     def event(self) -> dict[str, Any]:
@@ -62,10 +64,10 @@ _HEADERS = MappingProxyType({
 })  # fmt: skip
 _SENTENCE = "On Monday I moved to Lyon, and I have liked green tea since."
 _QUESTION = "Which city did I move to?"
-_SEARCH = WarmUp("POST", "/v1/search", {"user_id": USER, "query": _QUESTION, "top_k": 3, "explain": True})
+_SEARCH = WarmUp("POST", "/v1/search", {"user_id": USER, "query": _QUESTION, "top_k": 3, "explain": True}, True)
 _TURN = {"role": "user", "content": _SENTENCE}
 _EVENT = WarmUp("POST", "/v1/events", {"user_id": USER, "conversation_id": "c", "events": [_TURN]})
-_CONTEXT = WarmUp("POST", "/v1/context", {"user_id": USER, "conversation_id": "c", "input": _QUESTION})
+_CONTEXT = WarmUp("POST", "/v1/context", {"user_id": USER, "conversation_id": "c", "input": _QUESTION}, True)
 _OLD = {
     "id": "a", "user_id": USER, "content": "I live in Paris.", "timestamp": "2024-01-01T00:00:00Z",
     "importance": 0.5, "source": "user", "keywords": ["home"],
@@ -86,13 +88,15 @@ WARM_UPS: Mapping[str, tuple[WarmUp, ...]] = MappingProxyType(
         "context": (_CONTEXT,),
         "turns": (_EVENT, _CONTEXT),
         "knowledge": (
-            WarmUp("PUT", "/v1/knowledge/vocabulary/~bjp0ZWE", {"value": {"target": "drink", "description": "Tea."}}),
-            WarmUp("POST", "/v1/knowledge/resolve", {"text": _QUESTION, "store": "n"}),
+            WarmUp(
+                "PUT", "/v1/knowledge/vocabulary/~bjp0ZWE", {"value": {"target": "drink", "description": "Tea."}}, True
+            ),
+            WarmUp("POST", "/v1/knowledge/resolve", {"text": _QUESTION, "store": "n"}, True),
         ),
-        "tools": (WarmUp("POST", "/v1/tool-calls", {"user_id": USER, "text": _TOOL_CALLS, "execute": True}),),
+        "tools": (WarmUp("POST", "/v1/tool-calls", {"user_id": USER, "text": _TOOL_CALLS, "execute": True}, True),),
         "items": (
-            WarmUp("PUT", "/store/items", {"namespace": ["n"], "key": "k", "value": {"text": _SENTENCE}}),
-            WarmUp("POST", "/store/items/search", {"namespace_prefix": ["n"], "query": _QUESTION}),
+            WarmUp("PUT", "/store/items", {"namespace": ["n"], "key": "k", "value": {"text": _SENTENCE}}, True),
+            WarmUp("POST", "/store/items/search", {"namespace_prefix": ["n"], "query": _QUESTION}, True),
         ),
         "rules": (WarmUp("GET", "/v1/rules"),),
         "arbitration": (WarmUp("POST", "/v1/arbitrations", {"candidate": _NEW, "existing": [_OLD]}),),
@@ -109,20 +113,23 @@ NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType({"turns": ("ingest", "c
 def run_warm_ups(app: App, handler: Handler, warm_ups: Iterable[WarmUp]) -> int:
     """Has a handler of `NOBODY`'s requests answer them, in rounds, and says how many it has answered.
 
-    After the first that fails there is no other: a part is away, and the request that needs it will say so.
+    After the first that fails there is no other: a part is away, and the request that needs it will say so. An embedder
+    of another process is not asked: it is paid for, and where it hangs, the start would be over before it answers.
     """
+    away = app.settings.embedder in _REMOTE or bool(app.settings.model_function)
+    asked = tuple(one for one in warm_ups if not (one.embeds and away))
     answered: list[int] = []
     with _unheard():
-        app.parts.dry_run(lambda: answered.extend(_statuses(handler, tuple(warm_ups))))
+        app.parts.dry_run(lambda: answered.extend(_statuses(handler, asked)))
     return sum(status < 500 for status in answered)
 
 
 def _statuses(handler: Handler, warm_ups: tuple[WarmUp, ...]) -> Iterator[int]:
     over = monotonic() + SECONDS
     for _ in range(ROUNDS):
-        if monotonic() > over:
-            return
         for one in warm_ups:
+            if monotonic() > over:
+                return
             status = int(handler(one.event, _Invocation())["statusCode"])
             yield status
             if status >= 500:

@@ -11,7 +11,8 @@ def _call(tool: str, **arguments: Any) -> WarmUp:
 
 
 def _asked(method: str, params: Mapping[str, Any]) -> WarmUp:
-    return WarmUp("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return WarmUp("POST", "/mcp", body, embeds=method == "tools/call")
 
 
 WARM_UPS = (

@@ -16,7 +16,7 @@ from recollect.app import App
 from recollect.core.errors import Conflict, Forbidden, InvalidInput, NotFound, VersionMismatch
 from recollect.core.filter import AllOf, Condition, Operator
 from recollect.core.scope import Scope
-from recollect.core.time import iso, parse_instant
+from recollect.core.time import EARLIEST, LATEST, iso, parse_instant
 from recollect.entrypoints.http.mem0.entities import (
     ENTITIES,
     UPDATED_AT,
@@ -218,14 +218,16 @@ def _addition(body: AddMemories) -> Addition:
 
 
 def _expiry(given: str | None) -> datetime | None:
-    """The end of the day that is given. Raises InvalidInput for what is no date."""
+    """The end of the day that is given; none for one from 2199 on, which means never. Raises InvalidInput for others."""
     if given is None:
         return None
     try:
         day = date.fromisoformat(given)
     except ValueError:
         raise InvalidInput("must be a date, YYYY-MM-DD", ("expiration_date",)) from None
-    return end_of_day(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    if day.year < EARLIEST.year:
+        raise InvalidInput("must lie in 1900 or later", ("expiration_date",))
+    return None if day.year >= LATEST.year - 1 else end_of_day(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 @routes.post("/v3/memories/search/", documented=False)
