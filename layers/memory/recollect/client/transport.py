@@ -29,8 +29,8 @@ class Call:
     """One request. `body` is sent as JSON, `content` as it is; both None: no body.
 
     `not_ready_is_an_answer`: a 503 with a JSON body is an answer, not an error.
-    `timeout_seconds` None: the client's. `repeatable` False: what it does a second time is something else, so it is sent
-    again only where the server refused to begin (429).
+    `timeout_seconds` None: the client's. `repeatable` False: what it does a second time is something else, so it is
+    sent again only where the server refused to begin (429).
     """
 
     method: str

@@ -27,7 +27,7 @@ USER = "nobody"
 ROUNDS = 3
 """Python specializes code that has run a few times, so one round leaves the first requests slower than the later."""
 SECONDS = 3.0
-"""No request begins after that: Lambda gives a start ten seconds in all, and a call of an engine may take six of them."""
+"""No request begins after that: Lambda gives a start ten seconds, and a call of an engine may take six of them."""
 
 _REMOTE = frozenset({"openai", "bedrock"})
 Answer: TypeAlias = Mapping[str, Any]

@@ -218,7 +218,7 @@ def _addition(body: AddMemories) -> Addition:
 
 
 def _expiry(given: str | None) -> datetime | None:
-    """The end of the day that is given; none for one from 2199 on, which means never. Raises InvalidInput for others."""
+    """The end of the day that is given; None for one from 2199 on, which means never. Raises InvalidInput."""
     if given is None:
         return None
     try:
