@@ -255,6 +255,16 @@ def test_what_two_entities_have_in_common_is_deleted_with_what_was_said(mem0: Ca
     assert mem0.delete("/v1/memories/").status == 400
 
 
+def test_a_deletion_reaches_what_holds_no_more(mem0: Caller) -> None:
+    for city in ("Paris", "Lyon"):
+        saved = {"user_id": "anna", "content": f"I live in {city}", "key": "city", "metadata": {"mem0_run_id": "a"}}
+        assert mem0.post("/v1/memories", saved).status == 201
+    everything = mem0.get("/v1/users/anna/memories").json["memories"]
+    assert {one["status"] for one in everything} == {"active", "superseded"}
+    ok(mem0.delete("/v1/memories/?user_id=anna&run_id=a"))
+    assert mem0.get("/v1/users/anna/memories").json["memories"] == []
+
+
 def test_an_erased_user_starts_anew(mem0: Caller) -> None:
     for infer in (True, False):
         (made,) = add(mem0, TEA, infer=infer)

@@ -25,7 +25,7 @@ from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 
 MOST_LISTED = 10_000
-"""Memories of one user that a list, a count or a deletion by filter reads."""
+"""Memories of one user that a list or a count reads."""
 MOST_FOUND = 100
 _PAGE = 500
 _ACTIVE = MemoryQuery(status=MemoryStatus.ACTIVE)
@@ -69,6 +69,12 @@ def selected(app: App, tenant: str, selection: Selection, now: datetime) -> Iter
         for memory in memories_of(app, Scope(tenant, owner), now):
             if holds(selection.filter, filtered_form(memory)):
                 yield memory
+
+
+def every_memory(app: App, scope: Scope, now: datetime) -> Iterator[Memory]:
+    """All memories of a user, ended ones among them: what a deletion has to reach."""
+    for page in pages(lambda after: app.memories.listing.page(scope, MemoryQuery(), _PAGE, after, now)):
+        yield from page.memories
 
 
 def memories_of(app: App, scope: Scope, now: datetime) -> Iterator[Memory]:

@@ -5,6 +5,7 @@ for no token. What mem0 calls a bad filter is a 400 here too; its client reads `
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import wraps
@@ -14,7 +15,7 @@ from pydantic import ConfigDict, Field
 
 from recollect.app import App
 from recollect.core.errors import Conflict, Forbidden, InvalidInput, NotFound, VersionMismatch
-from recollect.core.filter import AllOf, Condition, Operator
+from recollect.core.filter import AllOf, Condition, Operator, holds
 from recollect.core.scope import Scope
 from recollect.core.time import EARLIEST, LATEST, iso, parse_instant
 from recollect.entrypoints.http.mem0.entities import (
@@ -31,6 +32,8 @@ from recollect.entrypoints.http.mem0.filters import Selection, selection_of
 from recollect.entrypoints.http.mem0.memories import (
     Asked,
     end_of_day,
+    every_memory,
+    filtered_form,
     found,
     histories_json,
     in_pages,
@@ -359,11 +362,12 @@ def _erased(app: App, request: Request, owner: str, message: str) -> Reply:
 
 
 def _delete_common(app: App, request: Request, scope: Scope, entities: Entities) -> int:
-    """Memories with all of these entities, then what was said with them and made no memory."""
-    selection = selection_of({name: value for name, value in entities.shown.items() if value is not None})
-    chosen = list(selected(app, scope.tenant, selection, request.now))
+    """Memories with all of these entities, ended ones too, then what was said with them and made no memory."""
+    wanted = selection_of({name: value for name, value in entities.shown.items() if value is not None}).filter
+    chosen = [one for one in every_memory(app, scope, request.now) if holds(wanted, filtered_form(one))]
     for memory in chosen:
-        app.deletion.events.memory(scope, memory, now=request.now, actor=user_in(scope))
+        with suppress(NotFound):  # it went with the events of one before it
+            app.deletion.events.memory(scope, memory, now=request.now, actor=user_in(scope))
     said = list(_said_with(app, scope, entities, request.now))
     for event_id in said:
         app.deletion.events.forget(scope, event_id=event_id, now=request.now)
