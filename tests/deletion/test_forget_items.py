@@ -10,9 +10,11 @@ from entrypoints.http.calling import Caller, Cloud
 from entrypoints.http.conftest import opened, settings_in
 from recollect.app import App
 from recollect.bootstrap.local_parts import back_up_store, restore_store
+from recollect.core.errors import VersionMismatch
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
 from recollect.deletion.forget_items import deleted_item_key
+from recollect.deletion.storage import QUEUE
 from recollect.items.item import ItemPlace
 from recollect.items.use_cases import Get, Put, Search
 
@@ -53,6 +55,24 @@ def test_a_restored_file_has_no_item_that_was_deleted_or_erased_since(tmp_path: 
     assert (counts["items"], counts["erasure"]) == (2, 1)
     with opened(again) as app:
         assert there(app) == ["kept", "nobodys"]
+
+
+@pytest.mark.spec("P-22")
+def test_a_refused_deletion_leaves_no_note_of_it(tmp_path: Path) -> None:
+    now = utc_now()
+    with opened(tmp_path) as app:
+        for key in ("mine", "again"):
+            put(app, key, n=1)
+        delete(app, "again")
+        put(app, "again", n=2)
+        keys = [deleted_item_key("local", ItemPlace(NOTES, key)) for key in ("mine", "again")]
+        noted = {key: item.value for key, item in app.parts.items.get(ANNA, keys).items()}
+        refused = [Put(place=ItemPlace(NOTES, key), value=None) for key in ("mine", "again")]
+        with pytest.raises(VersionMismatch):
+            app.items.batch("local", [*refused, Put(place=ItemPlace(NOTES, "new"), value={}, expected=7)], now)
+        assert there(app) == ["again", "mine"]
+        assert {key: item.value for key, item in app.parts.items.get(ANNA, keys).items()} == noted
+        assert not app.parts.items.due(QUEUE, now, 10, None).items
 
 
 def test_what_is_put_after_a_deletion_survives_its_tombstone(tmp_path: Path) -> None:

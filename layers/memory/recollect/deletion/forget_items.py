@@ -5,8 +5,8 @@
 | `deleted_items` | user  | hash of the item's place| `{before}`: the revision of the last deletion           |
 
 The tombstone of a deletion names items by their hash alone. It is in the outbox of the tombstone log before the
-deletion: a crash in between logs one that was asked for and not made. What an application puts there afterwards has
-a greater revision and stays.
+deletion: a crash in between logs one that was asked for and not made; a refusal takes it back. What an application puts
+there afterwards has a greater revision and stays.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.core.items import ALL_PAGES, ItemKey, ItemPath, ItemWrite, in_parts, of_tenant, pages
+from recollect.core.errors import VersionMismatch
+from recollect.core.items import ALL_PAGES, ItemKey, ItemPath, ItemWrite, in_parts, of_tenant, pages, write_all
 from recollect.core.scope import Scope
 from recollect.deletion.storage import tombstone_outbox_write
 from recollect.deletion.tombstone_log import TombstoneLog, items_tombstone
@@ -50,13 +51,31 @@ class ForgetItems:
 
     @contextmanager
     def noted(self, owner: Scope, places: Sequence[ItemPlace], revision: str, now: datetime) -> Iterator[None]:
-        """Around the deletion: notes it before, logs it after. `revision` is of this deletion."""
-        hashes = [item_hash(owner.tenant, place) for place in places]
-        outbox = tombstone_outbox_write(revision, items_tombstone(hashes, revision))
+        """Around the deletion: notes it before, logs it after. `revision` is of this deletion.
+
+        Of a refused deletion the notes of what is there still are taken back.
+        """
+        hashes = {place: item_hash(owner.tenant, place) for place in places}
+        outbox = tombstone_outbox_write(revision, items_tombstone(list(hashes.values()), revision))
         self._items.write(owner.user, [outbox], now)
-        self._note(owner, hashes, revision, now)
-        yield
-        self._log.items(owner, hashes, revision, now)
+        noted = self._items.get(owner.user, [ItemKey(DELETED_ITEMS, one) for one in hashes.values()])
+        self._note(owner, list(hashes.values()), revision, now)
+        try:
+            yield
+        except VersionMismatch:
+            there = self._stored.read(of_tenant(owner.tenant), places, now)
+            kept = [ItemKey(DELETED_ITEMS, one) for place, one in hashes.items() if place in there]
+            before = [ItemWrite(key, noted[key].value if key in noted else None) for key in kept]
+            write_all(self._items.write, owner.user, before, now)
+            self._logged(owner, [one for place, one in hashes.items() if place not in there], revision, now)
+            raise
+        self._log.items(owner, list(hashes.values()), revision, now)
+
+    def _logged(self, owner: Scope, hashes: Sequence[str], revision: str, now: datetime) -> None:
+        if hashes:
+            self._log.items(owner, hashes, revision, now)
+        else:
+            self._log.clear_outbox(owner.user, [revision], now)
 
     def again(self, owner: Scope, tombstone: Mapping[str, Any], now: datetime) -> None:
         """Applies a tombstone: deletes what is older than it, and notes it."""
