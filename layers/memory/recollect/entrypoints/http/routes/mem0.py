@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 from recollect.app import App
 from recollect.core.errors import Conflict, Forbidden, InvalidInput, NotFound, VersionMismatch
 from recollect.core.filter import AllOf, Condition, Operator, holds
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.time import EARLIEST, LATEST, iso, parse_instant
 from recollect.entrypoints.http.mem0.entities import (
@@ -329,13 +330,17 @@ def _scope(request: Request, owner: str) -> Scope:
 def _updated(app: App, request: Request, given: str, body: UpdateMemory) -> Memory:
     if body.timestamp is not None:
         raise InvalidInput("the time of a memory stays: delete it and add another", ("timestamp",))
+    return retry_on_conflict(lambda: _updated_once(app, request, given, body), "the memory")
+
+
+def _updated_once(app: App, request: Request, given: str, body: UpdateMemory) -> Memory:
     scope, memory = _memory(app, request, given)
     kept = {**reserved_metadata(memory.metadata), UPDATED_AT: iso(request.now)}
     own = own_metadata(memory.metadata if body.metadata is None else body.metadata)
     changes: dict[str, Any] = {"metadata": {**own, **kept}}
     changes |= {"content": body.text} if body.text is not None else {}
     changes |= {"expires_at": _expiry(body.expiration_date)} if "expiration_date" in body.model_fields_set else {}
-    change = MemoryChange(changes, user_in(scope), lambda _: True)
+    change = MemoryChange(changes, user_in(scope), lambda version: version == memory.version)
     return app.memories.store.patch(scope, memory.id, change, request.now)
 
 
