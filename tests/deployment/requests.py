@@ -50,6 +50,7 @@ _BODIES: dict[str, Any] = {
     "PATCH /v1/users/{user_id}/goals/{goal_id}": {"status": "completed"},
     "POST /v1/users/{user_id}/goals/{goal_id}/check-ins": {"date": "2024-05-06", "status": "completed"},
     "POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve": {"winner": NOBODYS},
+    "POST /v1/users/{user_id}/conversations/{conversation_id}/log": {"entries": [{"payload": {"said": "tea"}}]},
     "POST /v1/users/{user_id}/import": json.dumps(_LINE) + "\n",
     "POST /v1/jobs/reindex": {"from": "vectors"},
     "POST /v1/jobs/restore": {"snapshot_id": NOBODYS},

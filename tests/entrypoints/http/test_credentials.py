@@ -24,6 +24,7 @@ CHANGES: dict[str, Any] = {
     "GoalPatch": {"status": "active"},
     "CheckInBody": {"date": "2024-05-01", "status": "missed"},
     "Resolution": {"winner": "x"},
+    "AppendBody": {"entries": [{"payload": "x"}]},
 }
 """Good bodies, by their models, of routes that change an object."""
 

@@ -34,12 +34,14 @@ from recollect.retrieval.filters import TimeWindow
 from recollect.retrieval.nomination import Arm, IndexCount
 from recollect.search_index.state import NO_GENERATION
 
-CROWD = 1_200
 TICK = timedelta(microseconds=1)
 
 
 class SearchIndexSightContract(SearchIndexSetting):
     """Every arm filters before it nominates: filters take nothing away from a full list."""
+
+    crowd = 1_200
+    """More than any engine lists before it filters; a subclass whose engine is slow and lists all may have fewer."""
 
     def test_equal_ids_and_texts_of_two_owners_never_meet(self, index: SearchIndex) -> None:
         one = a_scope()
@@ -78,7 +80,7 @@ class SearchIndexSightContract(SearchIndexSetting):
         scope = a_scope(persona_id="ours", household_id="ours")
         crowd = replace(scope, **{narrowed: "theirs"}) if narrowed.endswith("d") else scope
         crowd = replace(crowd, **{narrowed: getattr(scope, narrowed) + "-theirs"})
-        better = [replace(event, content="paris paris") for event in some_events(crowd, CROWD)]
+        better = [replace(event, content="paris paris") for event in some_events(crowd, self.crowd)]
         self.put(index, crowd, better)
         ours = an_event(scope, content="once in a long life I have seen paris from a train")
         self.put(index, scope, [ours], [a_vector(-0.5)])

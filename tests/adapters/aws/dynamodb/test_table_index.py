@@ -64,6 +64,8 @@ class TableIndexContract(SearchIndexContract):
 
 
 class TestTableIndexOnMoto(TableIndexContract):
+    crowd = 200
+
     @pytest.fixture
     def access(self, moto_access: ItemAccess) -> ItemAccess:
         return moto_access
@@ -114,6 +116,8 @@ class PackedContract(TableIndexContract):
 
 
 class TestPackedIndexOnMoto(PackedContract):
+    crowd = 200
+
     @pytest.fixture
     def access(self, moto_access: ItemAccess) -> ItemAccess:
         return moto_access

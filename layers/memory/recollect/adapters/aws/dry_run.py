@@ -6,13 +6,16 @@ starts, without any effect. Whether work is dry stands in a context variable: wh
 stays dry however late it ends (the port `Concurrency` hands context variables on), and a client's request never is.
 """
 
+from __future__ import annotations
+
 import io
 import json
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+if TYPE_CHECKING:
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
 _DRY: ContextVar[bool] = ContextVar("recollect_dry_run", default=False)
 _READS = frozenset({
@@ -46,6 +49,8 @@ def _answered(event_name: str, request: AWSPreparedRequest, **_: Any) -> AWSResp
     operation = event_name.rpartition(".")[2]
     if not _DRY.get() or operation in _READS:
         return None
+    from botocore.awsrequest import AWSResponse
+
     return AWSResponse(request.url, 200, {}, _Body(_accepted(operation, request)))
 
 
