@@ -232,6 +232,7 @@ def test_a_memory_is_there_through_its_last_day(mem0: Caller) -> None:
     at = {"x_recollect_now": "2026-04-02"}
     assert ok(mem0.put(path, {"expiration_date": None}, **at))["expiration_date"] is None
     assert ok(mem0.put(path, {"expiration_date": "9999-12-31"}, **at))["expiration_date"] is None, "never"
+    assert ok(mem0.put(path, {"expiration_date": "2999-01-31"}, **at))["expiration_date"] == "2999-01-31"
     assert [mem0.put(path, {"expiration_date": day}, **at).status for day in ("soon", "1850-01-01")] == [400, 400]
 
 

@@ -18,7 +18,7 @@ from recollect.core.errors import Conflict, Forbidden, InvalidInput, NotFound, V
 from recollect.core.filter import AllOf, Condition, Operator, holds
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.scope import Scope
-from recollect.core.time import EARLIEST, LATEST, iso, parse_instant
+from recollect.core.time import EARLIEST, iso, parse_instant
 from recollect.entrypoints.http.mem0.entities import (
     ENTITIES,
     UPDATED_AT,
@@ -222,7 +222,7 @@ def _addition(body: AddMemories) -> Addition:
 
 
 def _expiry(given: str | None) -> datetime | None:
-    """The end of the day that is given; None for one from 2199 on, which means never. Raises InvalidInput."""
+    """The end of the day that is given; None for the last day there is, which means never. Raises InvalidInput."""
     if given is None:
         return None
     try:
@@ -231,7 +231,7 @@ def _expiry(given: str | None) -> datetime | None:
         raise InvalidInput("must be a date, YYYY-MM-DD", ("expiration_date",)) from None
     if day.year < EARLIEST.year:
         raise InvalidInput("must lie in 1900 or later", ("expiration_date",))
-    return None if day.year >= LATEST.year - 1 else end_of_day(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    return None if day == date.max else end_of_day(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 @routes.post("/v3/memories/search/", documented=False)
