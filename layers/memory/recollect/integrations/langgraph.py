@@ -32,19 +32,16 @@ from langgraph.store.base import (
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from recollect.client.errors import Unprocessable
-from recollect.integrations.connection import (
-    Connection,
-    LocalConnection,
-    ServerConnection,
-    answers_at_once,
-    in_requests,
-)
+from recollect.client.recollect import Recollect
+from recollect.integrations.item_batches import answers_at_once, in_requests
 from recollect.integrations.langgraph_saver import RecollectSaver
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from langgraph.store.base import IndexConfig, TTLConfig
+
+    from recollect.client.in_process import EmbedderName
 
 __all__ = ["AsyncRecollectStore", "RecollectSaver", "RecollectStore", "finite"]
 
@@ -71,9 +68,9 @@ class RecollectStore(BaseStore):
         ttl: TTLConfig | None = None,
         owner: str | None = None,
         timeout_seconds: float = 30.0,
-        connection: Connection | None = None,
+        memory: Recollect | None = None,
     ) -> None:
-        self._connection = connection or ServerConnection(url, api_key, timeout_seconds)
+        self._memory = memory or Recollect(url, api_key, timeout_seconds)
         self.ttl_config = ttl
         self.index_config = index
         self.embeddings = ensure_embeddings(index["embed"]) if index else None
@@ -81,12 +78,12 @@ class RecollectStore(BaseStore):
         self._owner = owner
 
     @classmethod
-    def local(cls, path: str | Path, *, embedder: str | None = None, **options: Any) -> Self:
+    def local(cls, path: str | Path, *, embedder: EmbedderName | None = None, **options: Any) -> Self:
         """A store in a folder, in this process, without a server; the other options are those of the class.
 
         `embedder` is `e5`, `none`, … as RECOLLECT_EMBEDDER, which is asked where it is None.
         """
-        return cls(connection=LocalConnection(path, embedder), **options)
+        return cls(memory=Recollect.local(path, embedder=embedder), **options)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The results in order. Raises InvalidNamespaceError before anything is sent."""
@@ -106,11 +103,11 @@ class RecollectStore(BaseStore):
 
     def close(self) -> None:
         """Closes the connection, or the store in this process."""
-        self._connection.close()
+        self._memory.close()
 
     def _sent(self, operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         try:
-            return answers_at_once(self._connection, operations)
+            return answers_at_once(self._memory, operations)
         except Unprocessable as error:
             raise ValueError(str(error)) from error
 
@@ -197,9 +194,9 @@ class AsyncRecollectStore(AsyncBatchedBaseStore):
         self.embeddings = self._store.embeddings
 
     @classmethod
-    def local(cls, path: str | Path, *, embedder: str | None = None, **options: Any) -> Self:
+    def local(cls, path: str | Path, *, embedder: EmbedderName | None = None, **options: Any) -> Self:
         """As `RecollectStore.local`."""
-        return cls(connection=LocalConnection(path, embedder), **options)
+        return cls(memory=Recollect.local(path, embedder=embedder), **options)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Raises InvalidStateError in the loop's own thread, which it would stop."""

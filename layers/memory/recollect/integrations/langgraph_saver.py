@@ -35,13 +35,16 @@ from langgraph.checkpoint.base import (
     writes_sort_key,
 )
 
-from recollect.integrations.connection import Connection, LocalConnection, ServerConnection, answers_of
+from recollect.client.recollect import Recollect
+from recollect.integrations.item_batches import answers_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.serde.base import SerializerProtocol
+
+    from recollect.client.in_process import EmbedderName
 
 _CHECKPOINTS, _LATEST, _VALUES, _WRITES, _PARTS = _KINDS = ("checkpoints", "latest", "values", "writes", "parts")
 _EMPTY = "empty"
@@ -92,23 +95,23 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         ttl_minutes: float | None = None,
         serde: SerializerProtocol | None = None,
         timeout_seconds: float = 30.0,
-        connection: Connection | None = None,
+        memory: Recollect | None = None,
     ) -> None:
         super().__init__(serde=serde)
-        self._connection = connection or ServerConnection(url, api_key, timeout_seconds)
+        self._memory = memory or Recollect(url, api_key, timeout_seconds)
         self._root = root
         self._options: dict[str, Any] = {"index": False}
         self._options |= {} if owner is None else {"user_id": owner}
         self._options |= {} if ttl_minutes is None else {"ttl": ttl_minutes}
 
     @classmethod
-    def local(cls, path: str | Path, *, embedder: str | None = "none", **options: Any) -> Self:
+    def local(cls, path: str | Path, *, embedder: EmbedderName | None = "none", **options: Any) -> Self:
         """A checkpointer in a folder, in this process, without a server; the other options are those of the class."""
-        return cls(connection=LocalConnection(path, embedder), **options)
+        return cls(memory=Recollect.local(path, embedder=embedder), **options)
 
     def close(self) -> None:
         """Closes the connection, or the store in this process."""
-        self._connection.close()
+        self._memory.close()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The named checkpoint of a thread, or its newest; None where there is none."""
@@ -200,7 +203,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints of these runs, with their writes; values go with their thread."""
-        wanted = {"run_id": {"$in": [*run_ids]}}
+        wanted = {"run_id": {"in": [*run_ids]}}
         for item in self._search((self._root, _CHECKPOINTS), wanted) if run_ids else ():
             _, _, thread_label, namespace_label = item["namespace"]
             self._delete((self._root, _WRITES, thread_label, namespace_label, _label(item["key"])))
@@ -356,15 +359,14 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         return [one["item"]["value"] if one.get("item") else None for one in answers]
 
     def _sent(self, operations: Sequence[Mapping[str, Any]]) -> Sequence[dict[str, Any]]:
-        return answers_of(self._connection, operations)
+        return answers_of(self._memory, operations)
 
-    def _search(self, prefix: Namespace, filter_: Mapping[str, Any] | None = None) -> Documents:
+    def _search(self, prefix: Namespace, where: Mapping[str, Any] | None = None) -> Documents:
         """All items below a prefix."""
         found: dict[tuple[str, ...], dict[str, Any]] = {}
         offset = 0
         while True:
-            asked = {"namespace_prefix": prefix, "limit": _LISTED_AT_ONCE, "offset": offset}
-            items = self._connection.post("/store/items/search", {**asked, "filter": filter_})["items"]
+            items = self._memory.search_items(prefix, where=where, limit=_LISTED_AT_ONCE, offset=offset)
             found |= {(*item["namespace"], item["key"]): item for item in items}
             offset += len(items)
             if not items or (len(items) < _LISTED_AT_ONCE and len(json.dumps(items)) < _FULL_ANSWER_BYTES):

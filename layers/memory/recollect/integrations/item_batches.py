@@ -1,0 +1,52 @@
+"""Any number of operations on items, in requests and answers of a size that a server takes."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from recollect.client.errors import Unprocessable
+from recollect.client.recollect import Recollect
+
+_OPERATIONS_AT_ONCE = 500
+_BYTES_AT_ONCE = 4_000_000
+
+_Place = TypeVar("_Place")
+_Operation = TypeVar("_Operation", bound=Mapping[str, Any])
+
+
+def in_requests(operations: Sequence[tuple[_Place, _Operation]]) -> Iterator[list[tuple[_Place, _Operation]]]:
+    """Operations of a batch with their places, in order, in requests of a size that a server takes.
+
+    Puts go by themselves where there are several, so that reads may be repeated.
+    """
+    part: list[tuple[_Place, _Operation]] = []
+    size = 0
+    for place, operation in operations:
+        own = len(json.dumps(operation, ensure_ascii=False).encode())
+        full = len(part) == _OPERATIONS_AT_ONCE or size + own > _BYTES_AT_ONCE
+        if part and (full or ("put" in operation) != ("put" in part[-1][1])):
+            yield part
+            part, size = [], 0
+        part.append((place, operation))
+        size += own
+    if part:
+        yield part
+
+
+def answers_of(memory: Recollect, operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers of `/store/batch` to any number of operations, in order. Raises Unprocessable for a wrong one."""
+    found: list[dict[str, Any]] = []
+    for part in in_requests(list(enumerate(operations))):
+        found += answers_at_once(memory, [operation for _, operation in part])
+    return found
+
+
+def answers_at_once(memory: Recollect, operations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers to one request of operations, in more where they are too large for one answer."""
+    try:
+        return memory.item_batch(operations)
+    except Unprocessable as error:
+        if error.errors or len(operations) == 1:
+            raise
+        half = len(operations) // 2  # nothing is wrong with any
+        return [*answers_at_once(memory, operations[:half]), *answers_at_once(memory, operations[half:])]
