@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.archive.transfer import LineOutcome
+from recollect.archive.transfer import LineOutcome, LinesPage, fitting_page
 from recollect.core.errors import InvalidInput, StoredDataError, VersionMismatch
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
@@ -41,7 +41,6 @@ from recollect.ports import Items, NamespacedItems
 FORMAT_VERSION = 1
 KIND_ITEM = "item"
 PAGE_ITEMS = 200
-PAGE_BYTES = 4_000_000
 
 ReadOwned = Callable[[Scope, int, str | None, datetime], OwnedPage]
 PutItem = Callable[[str, Put, datetime], NamespacedItem | None]
@@ -58,15 +57,6 @@ class ItemLine:
     ttl: timedelta | None
 
 
-@dataclass(frozen=True, slots=True)
-class ItemExportPage:
-    """Lines, each with its line end; `more` is the cursor of the next page."""
-
-    text: str
-    lines: int
-    more: str | None
-
-
 class ExportItems:
     """The items behind `GET …/export`. `owned` reads a page of a user's items."""
 
@@ -78,15 +68,15 @@ class ExportItems:
         page = self._owned(scope, 1, None, now)
         return bool(page.items) or page.more is not None
 
-    def page(self, scope: Scope, after: str | None, now: datetime) -> ItemExportPage:
+    def page(self, scope: Scope, after: str | None, now: datetime) -> LinesPage:
         """At most 200 items, fewer where they are large."""
-        limit = PAGE_ITEMS
-        while True:
+
+        def read(limit: int) -> LinesPage:
             page = self._owned(scope, limit, after, now)
             text = "".join(f"{item_line_text(item)}\n" for item in page.items)
-            if len(text.encode()) <= PAGE_BYTES or limit == 1:
-                return ItemExportPage(text, len(page.items), page.more)
-            limit = max(1, limit // 4)
+            return LinesPage(text, len(page.items), page.more)
+
+        return fitting_page(read, PAGE_ITEMS)
 
 
 class ImportItems:

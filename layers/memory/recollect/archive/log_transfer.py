@@ -15,12 +15,11 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from recollect.archive.transfer import LineOutcome
+from recollect.archive.transfer import LineOutcome, LinesPage, fitting_page
 from recollect.core.errors import InvalidInput, StoredDataError
 from recollect.core.ids import id_fault, id_milliseconds
 from recollect.core.items import of_tenant
@@ -34,20 +33,10 @@ from recollect.session_log.use_cases import Logged, LoggedPage
 FORMAT_VERSION = 1
 KIND_LOG = "log"
 PAGE_BATCHES = 200
-PAGE_BYTES = 4_000_000
 _LARGEST_SEQUENCE = 10**12 - 1
 
 ReadLasting = Callable[[Scope, int, str | None], LoggedPage]
 Restore = Callable[[Scope, str, Sequence[Entry], datetime], int]
-
-
-@dataclass(frozen=True, slots=True)
-class LogExportPage:
-    """Lines, each with its line end; `more` is the cursor of the next page."""
-
-    text: str
-    lines: int
-    more: str | None
 
 
 class ExportLogs:
@@ -61,15 +50,15 @@ class ExportLogs:
         page = self._lasting(scope, 1, None)
         return bool(page.entries) or page.more is not None
 
-    def page(self, scope: Scope, after: str | None) -> LogExportPage:
+    def page(self, scope: Scope, after: str | None) -> LinesPage:
         """At most 200 batches, fewer where they are large."""
-        limit = PAGE_BATCHES
-        while True:
+
+        def read(limit: int) -> LinesPage:
             page = self._lasting(scope, limit, after)
             text = "".join(f"{log_line_text(one)}\n" for one in page.entries)
-            if len(text.encode()) <= PAGE_BYTES or limit == 1:
-                return LogExportPage(text, len(page.entries), page.more)
-            limit = max(1, limit // 4)
+            return LinesPage(text, len(page.entries), page.more)
+
+        return fitting_page(read, PAGE_BATCHES)
 
 
 class ImportLogs:

@@ -138,6 +138,23 @@ class ExportPage:
     more: EventRef | None
 
 
+@dataclass(frozen=True, slots=True)
+class LinesPage:
+    """Lines of what a user has besides, each with its line end; `more` is the cursor of the next page."""
+
+    text: str
+    lines: int
+    more: str | None
+
+
+def fitting_page(read: Callable[[int], LinesPage], most: int) -> LinesPage:
+    """A page of at most `most` stored things, of fewer where they are larger together than 4 MB."""
+    limit = most
+    while len((page := read(limit)).text.encode()) > PAGE_BYTES and limit > 1:
+        limit = max(1, limit // 4)
+    return page
+
+
 class ExportMemories:
     """The use case behind `GET …/export`. A walk returns each record that exists from its start to its end once."""
 

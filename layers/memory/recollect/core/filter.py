@@ -184,10 +184,14 @@ def filter_of(document: Any) -> Filter:
     `{"and": [...]}`, `{"or": [...]}`, `{"not": {...}}`; any other name is a path, with a value that must be equal or an
     object of operators. What stands side by side must all hold.
     """
-    found = _read(document, (), 0)
-    if sum(1 for _ in conditions_in(found)) > MOST_CONDITIONS:
+    return bounded(_read(document, (), 0))
+
+
+def bounded(wanted: Filter) -> Filter:
+    """The filter. Raises InvalidInput where it has more conditions than `MOST_CONDITIONS`."""
+    if sum(1 for _ in conditions_in(wanted)) > MOST_CONDITIONS:
         raise InvalidInput(f"a filter of more than {MOST_CONDITIONS} conditions")
-    return found
+    return wanted
 
 
 def conditions_in(wanted: Filter) -> Iterator[Condition]:
@@ -245,6 +249,11 @@ def _operator(name: str, loc: Sequence[str | int]) -> Operator:
     if name not in set(Operator):
         raise InvalidInput(f"an operator is one of {', '.join(Operator)}", loc)
     return Operator(name)
+
+
+def null_or_absent(path: tuple[str, ...]) -> Filter:
+    """Null at the path, or nothing there: the one and the other in the grammars of LangGraph and mem0."""
+    return AnyOf((Condition(path, Operator.EQ, None), Condition(path, Operator.EXISTS, False)))
 
 
 def together(parts: Sequence[Filter]) -> Filter:

@@ -13,7 +13,6 @@ from typing import Any
 
 from recollect.core.errors import InvalidInput
 from recollect.core.filter import (
-    MOST_CONDITIONS,
     MOST_DEPTH,
     AllOf,
     AnyOf,
@@ -21,8 +20,9 @@ from recollect.core.filter import (
     Filter,
     Not,
     Operator,
+    bounded,
     condition,
-    conditions_in,
+    null_or_absent,
     path_of,
     together,
 )
@@ -33,10 +33,7 @@ _AND, _OR, _NOT = "$and", "$or", "$not"
 
 def langgraph_filter(document: Mapping[str, Any]) -> Filter:
     """The filter as a tree. Raises InvalidInput for an unknown operator, and for a name that no path can have."""
-    found = _all(document, (), 0)
-    if sum(1 for _ in conditions_in(found)) > MOST_CONDITIONS:
-        raise InvalidInput(f"a filter of more than {MOST_CONDITIONS} conditions")
-    return found
+    return bounded(_all(document, (), 0))
 
 
 def _all(document: Any, path: tuple[str, ...], depth: int) -> Filter:
@@ -74,5 +71,4 @@ def _compared(name: str, value: Any, path: tuple[str, ...]) -> Filter:
 
 def _equal(path: tuple[str, ...], value: Any) -> Filter:
     """Null is what is absent, too."""
-    equal = Condition(path, Operator.EQ, value)
-    return equal if value is not None else AnyOf((equal, Condition(path, Operator.EXISTS, False)))
+    return Condition(path, Operator.EQ, value) if value is not None else null_or_absent(path)

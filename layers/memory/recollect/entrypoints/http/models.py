@@ -350,6 +350,15 @@ def _metadata(value: Any) -> dict[str, Any]:
     return value
 
 
+def check_depth(value: Any, levels: int) -> None:
+    """Raises a fault where JSON has more levels of lists and objects than these."""
+    if isinstance(value, dict | list):
+        if levels == 0:
+            raise fault("is nested too deeply")
+        for part in value.values() if isinstance(value, dict) else value:
+            check_depth(part, levels - 1)
+
+
 def _check_json(value: Any, levels: int) -> None:
     if isinstance(value, dict | list):
         if levels == 0:

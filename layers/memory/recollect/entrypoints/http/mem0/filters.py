@@ -15,7 +15,9 @@ from recollect.core.filter import (
     Operator,
     condition,
     conditions_in,
+    null_or_absent,
     path_of,
+    together,
 )
 from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.mem0.entities import ENTITIES, owner_of
@@ -72,8 +74,7 @@ def _filter(given: object, loc: tuple[str | int, ...], depth: int) -> Filter:
         raise InvalidInput("must be an object", loc)
     if depth > _MOST_DEPTH:
         raise InvalidInput("is nested too deeply", loc)
-    parts = [_part(name, value, loc, depth) for name, value in given.items()]
-    return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+    return together([_part(name, value, loc, depth) for name, value in given.items()])
 
 
 def _part(name: str, value: Any, loc: tuple[str | int, ...], depth: int) -> Filter:
@@ -115,7 +116,7 @@ def _compared(path: tuple[str, ...], value: Any, loc: tuple[str | int, ...]) -> 
     if value == ANY:
         return AllOf((condition(path, Operator.EXISTS, True), condition(path, Operator.NE, None)))
     if value is None:
-        return AnyOf((condition(path, Operator.EXISTS, False), condition(path, Operator.EQ, None)))
+        return null_or_absent(path)
     if isinstance(value, list):
         value = {"in": value}
     if not isinstance(value, Mapping):
@@ -123,11 +124,12 @@ def _compared(path: tuple[str, ...], value: Any, loc: tuple[str | int, ...]) -> 
     unknown = next((name for name in value if name not in _OPERATORS), None)
     if unknown is not None or not value:
         raise InvalidInput(f"takes the operators {', '.join(_OPERATORS)}", loc)
-    parts = [
-        condition(path, _OPERATORS[name], _comparable(path, one, (*loc, name)), (*loc, name))
-        for name, one in value.items()
-    ]
-    return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+    return together(
+        [
+            condition(path, _OPERATORS[name], _comparable(path, one, (*loc, name)), (*loc, name))
+            for name, one in value.items()
+        ]
+    )
 
 
 def _comparable(path: tuple[str, ...], value: Any, loc: tuple[str | int, ...]) -> Any:
@@ -140,20 +142,20 @@ def _comparable(path: tuple[str, ...], value: Any, loc: tuple[str | int, ...]) -
         raise InvalidInput(str(error), loc) from None
 
 
-def _owners(together: Iterable[Any]) -> list[str]:
+def _owners(conjoined: Iterable[Any]) -> list[str]:
     """The owners that filters name which hold together: users, else what each branch of an OR names, else another.
 
     What a NOT names owns nothing.
     """
-    conjuncts = list(_flattened(together))
+    conjuncts = list(_flattened(conjoined))
     users, *others = ([owner for one in conjuncts for owner in _named(name, one)] for name in ENTITIES)
     branches = [_owners([branch]) for one in conjuncts for branch in one.get("OR", ())]
     of_branches = [owner for owners in branches for owner in owners] if all(branches) else []
     return next((owners for owners in (users, of_branches, *others) if owners), [])
 
 
-def _flattened(together: Iterable[Any]) -> Iterable[Mapping[str, Any]]:
-    for one in together:
+def _flattened(conjoined: Iterable[Any]) -> Iterable[Mapping[str, Any]]:
+    for one in conjoined:
         yield one
         yield from _flattened(one.get("AND", ()))
 

@@ -27,6 +27,7 @@ from recollect.entrypoints.http.models import (
     Time,
     Vector,
     YesOrNo,
+    check_depth,
     fault,
     is_unicode,
     within_page,
@@ -58,16 +59,8 @@ _LABELS_IN_QUERY = Text(4 * (MOST_CHARACTERS + MOST_LABELS))
 def _value(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise fault("must be an object")
-    _check_depth(value, _VALUE_DEPTH)
+    check_depth(value, _VALUE_DEPTH)
     return value
-
-
-def _check_depth(value: Any, levels: int) -> None:
-    if isinstance(value, dict | list):
-        if levels == 0:
-            raise fault("is nested too deeply")
-        for part in value.values() if isinstance(value, dict) else value:
-            _check_depth(part, levels - 1)
 
 
 def _index(value: Any) -> list[str] | bool:

@@ -27,6 +27,7 @@ from recollect.entrypoints.http.models import (
     Read,
     RequestModel,
     Time,
+    check_depth,
     fault,
     page_of,
     within_page,
@@ -41,16 +42,8 @@ _DEPTH = 64
 
 
 def _payload(value: Any) -> Any:
-    _check_depth(value, _DEPTH)
+    check_depth(value, _DEPTH)
     return value
-
-
-def _check_depth(value: Any, levels: int) -> None:
-    if isinstance(value, dict | list):
-        if levels == 0:
-            raise fault("is nested too deeply")
-        for part in value.values() if isinstance(value, dict) else value:
-            _check_depth(part, levels - 1)
 
 
 def _blob(value: Any) -> str:

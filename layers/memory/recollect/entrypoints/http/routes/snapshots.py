@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from recollect.app import App
-from recollect.archive.item_transfer import ItemExportPage, ItemLine, read_item_line
-from recollect.archive.log_transfer import LogExportPage, read_log_line
+from recollect.archive.item_transfer import ItemLine, read_item_line
+from recollect.archive.log_transfer import read_log_line
 from recollect.archive.record_line import RecordLine, line_fault, read_line
-from recollect.archive.transfer import ExportPage, ImportOrder, LineOutcome
+from recollect.archive.transfer import ExportPage, ImportOrder, LineOutcome, LinesPage
 from recollect.core.errors import OutOfTime, StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
@@ -106,7 +106,7 @@ def export_user(app: App, request: Request, query: ExportQuery) -> Reply:
 
 def _exported(
     app: App, scope: Scope, at: str | None, after: str | None, now: datetime
-) -> tuple[ExportPage | ItemExportPage | LogExportPage, list[str | None] | None]:
+) -> tuple[ExportPage | LinesPage, list[str | None] | None]:
     """A page, and the place of the next: an event's id and instant, or a word for items or logs with their own."""
     if at == _LOGS:
         logs = app.archive.log_exports.page(scope, after or None)
