@@ -1,7 +1,5 @@
 """A start on the real engines: every function has answered to itself, and no store has anything of it."""
 
-import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,16 +13,6 @@ from recollect.entrypoints.lambda_handlers import mcp_handler
 from recollect.entrypoints.mcp.warm_up import WARM_UPS as OF_MCP
 
 pytestmark = pytest.mark.engines
-
-
-@pytest.fixture
-def loop() -> Iterator[None]:
-    """The event loop that Mangum takes; it would make one and leave it open."""
-    made = asyncio.new_event_loop()
-    asyncio.set_event_loop(made)
-    yield
-    asyncio.set_event_loop(None)
-    made.close()
 
 
 @pytest.mark.usefixtures("loop")

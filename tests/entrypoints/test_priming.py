@@ -58,16 +58,7 @@ def test_an_engine_that_is_away_stops_no_start(function: str, tmp_path: Path) ->
     memory.app.parts.close()
 
 
-def test_on_aws_the_clients_are_made_though_nothing_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DYNAMODB", "S3", "EVENTBRIDGE"):
-        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{name}", "http://127.0.0.1:9")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "x")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    variables = {
-        "RECOLLECT_ENGINES": "aws", "RECOLLECT_EMBEDDER": "none", "RECOLLECT_OPENSEARCH_URL": "http://127.0.0.1:9",
-        "RECOLLECT_EVENT_BUS": "bus", "RECOLLECT_CALL_TIMEOUT_SECONDS": "0.2",
-    }  # fmt: skip
+def test_on_aws_the_clients_are_made_though_nothing_answers(cloud_away: dict[str, str]) -> None:
+    variables = {**cloud_away, "RECOLLECT_EVENT_BUS": "bus"}
     parts: Any = primed(open_app(Settings.from_environment(variables)), "memories").parts
     assert {"access", "publisher", "items", "idempotency", "timeline"} <= parts.__dict__.keys()

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from infra.tools.bench.first_answer import ASKED as WAITED_FOR
 from infra.tools.bench.first_answer import warm_answers
 from infra.tools.costs.pricing import COUNTED, Work, gb_second, work_of
 
@@ -21,16 +22,7 @@ SPARE = 1.4
 """A size is at least so many times what was resident: larger users and bodies need more than the samples."""
 SLOWER_SECONDS = 0.1
 """What a client may wait longer than on a whole processor."""
-ASKED = {
-    "ingest": "ingest.http-events",
-    "retrieval": "retrieval.http-search",
-    "memories": "memories",
-    "context": "context.http-context",
-    "knowledge": "knowledge.http-tool-calls",
-    "arbitration": "arbitration.http-arbitrate",
-    "mcp": "mcp.http",
-    "summarize": "summarize.http-make-summary",
-}
+ASKED = {**WAITED_FOR, "summarize": "summarize.http-make-summary"}
 WAITS_AS = {
     "ingest": "ingest", "retrieval": "search", "memories": "search", "context": "context", "knowledge": "search",
     "arbitration": "search", "mcp": "search", "summarize": "idle summarize",

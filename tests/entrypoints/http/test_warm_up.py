@@ -1,9 +1,8 @@
 """What a function answers to itself while it starts: good answers, of which neither store nor log tells anything."""
 
-import asyncio
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +39,6 @@ def app(tmp_path: Path) -> Any:
     memory = open_memory(tmp_path)
     yield on_trial(memory)
     memory.app.parts.close()
-
-
-@pytest.fixture
-def loop() -> Iterator[None]:
-    """The event loop that Mangum takes; it would make one and leave it open."""
-    made = asyncio.new_event_loop()
-    asyncio.set_event_loop(made)
-    yield
-    asyncio.set_event_loop(None)
-    made.close()
 
 
 @pytest.mark.parametrize("group", list(WARM_UPS))
@@ -136,18 +125,8 @@ def test_on_a_laptop_nothing_is_warmed_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("loop")
-def test_on_aws_a_start_goes_on_though_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DYNAMODB", "S3", "EVENTBRIDGE"):
-        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{name}", "http://127.0.0.1:9")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "x")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    variables = {
-        "RECOLLECT_ENGINES": "aws", "RECOLLECT_EMBEDDER": "none", "RECOLLECT_OPENSEARCH_URL": "http://127.0.0.1:9",
-        "RECOLLECT_CALL_TIMEOUT_SECONDS": "0.2",
-    }  # fmt: skip
-    app = open_app(Settings.from_environment(variables))
+def test_on_aws_a_start_goes_on_though_nothing_answers(cloud_away: dict[str, str]) -> None:
+    app = open_app(Settings.from_environment(cloud_away))
     assert callable(http_handler("ingest", "retrieval", "memories", app=app))
     assert callable(mcp_handler(app))
 
