@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,7 @@ from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.cors import Cors
-from recollect.entrypoints.http.dispatch import Dispatcher, key_credentials
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher, key_credentials
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, OWN_SERVER, routes_of
@@ -21,6 +22,7 @@ _BESIDE_THE_MODEL_SECONDS = 5.0
 _KEEP_ALIVE_SECONDS = 5
 _LAST_REQUESTS_SECONDS = 5
 _MCP_PATH = "/mcp"
+_CONSOLE_PATH = "/console"
 
 
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None:
@@ -34,7 +36,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None
 
 
 def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate | Cors:
-    """The ASGI application: all routes and MCP behind the gate, and before it CORS where the settings name origins.
+    """The ASGI application: routes, MCP and console behind the gate, and before it CORS where the settings name origins.
 
     Raises ConfigurationError as `check_host` does.
     """
@@ -42,21 +44,52 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
     origins = app.settings.cors_origins
-    gate = Gate(_beside_mcp(build_routes(app, log), app, log), log, own_names, origins)
+    application = _beside_console(_beside_mcp(build_routes(app, log), app, log), app, log)
+    gate = Gate(application, log, own_names, origins)
     return Cors(gate, origins, excepted_path=_MCP_PATH) if origins else gate
 
 
 def build_routes(app: App, log: AccessLog) -> Application:
     """All routes as an ASGI application: credentials are the keys of the settings; requests run side by side."""
     dispatch = Dispatcher(app, routes_of((*GROUPS, *OWN_SERVER)), key_credentials(app.settings), log)
-    seconds = max(LOCAL_SECONDS, app.settings.model_timeout_seconds + _BESIDE_THE_MODEL_SECONDS)
+    return _answering(dispatch.dispatch, app.settings)
+
+
+def _answering(answer_to: Callable[[Call], Answer], settings: Settings) -> Application:
+    seconds = max(LOCAL_SECONDS, settings.model_timeout_seconds + _BESIDE_THE_MODEL_SECONDS)
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
-        answer = await asyncio.to_thread(dispatch.dispatch, call_in(scope, body, seconds))
-        await send_answer(answer, send)
+        await send_answer(await asyncio.to_thread(answer_to, call_in(scope, body, seconds)), send)
 
     return application
+
+
+def _beside_console(routes: Application, app: App, log: AccessLog) -> Application:
+    """The routes, and the console at its paths where its package is installed; `/` leads to it, else to `/docs`."""
+    has_console = find_spec("jinja2") is not None
+    start = Answer(303, {"Location": _CONSOLE_PATH if has_console else "/docs"}, "")
+    console: list[Application] = []
+
+    async def application(scope: Message, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path == "/" and scope["method"] == "GET":
+            await send_answer(start, send)
+        elif not has_console or not (path == _CONSOLE_PATH or path.startswith(f"{_CONSOLE_PATH}/")):
+            await routes(scope, receive, send)
+        else:
+            if not console:
+                console.append(await asyncio.to_thread(_console, app, log))
+            await console[0](scope, receive, send)
+
+    return application
+
+
+def _console(app: App, log: AccessLog) -> Application:
+    """Made with the first request to it: who uses the API alone reads no templates."""
+    from recollect.entrypoints.console.endpoint import Console
+
+    return _answering(Console(app, key_credentials(app.settings), log).answer, app.settings)
 
 
 def _beside_mcp(routes: Application, app: App, log: AccessLog) -> Application:

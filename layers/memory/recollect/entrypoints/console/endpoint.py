@@ -1,0 +1,166 @@
+"""The console's door: who looks, whether a form is this browser's, which page, and what is said of an error."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from recollect.app import App
+from recollect.core.errors import Forbidden, Unauthenticated
+from recollect.entrypoints.console.api import Api, Refusal
+from recollect.entrypoints.console.assets import asset
+from recollect.entrypoints.console.forms import form_of
+from recollect.entrypoints.console.sessions import PATH, Session
+from recollect.entrypoints.console.visit import FETCHED, View, Views, Visit
+from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, RequestLog, rendered
+from recollect.entrypoints.http.messages import Call, Reply
+from recollect.entrypoints.http.problems import Declined, reply_to
+from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routing import Route, find_route, path_ids
+from recollect.settings import Principal
+
+_SUBJECTS = ("users", "memories", "asking", "decisions")
+_SENT_ON = ("authorization", "x-api-key", "host", "origin", "x-recollect-now", "x-recollect-tenant")
+"""The headers of a browser's request that the API sees: versions and idempotency are the pages' own matter."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+PAGE_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_STALE = "The form was not made for this browser, or is too old. Go back, load the page again, and repeat it."
+_ELSEWHERE = "The request came from another site."
+
+
+def views() -> Views:
+    """All pages."""
+    declared = [import_module(f"recollect.entrypoints.console.views.{one}").views for one in _SUBJECTS]
+    return Views([page for subject in declared for page in subject])
+
+
+class Console:
+    """Answers requests at `/console` for one app, by the credentials that the API takes; nothing escapes it."""
+
+    def __init__(self, app: App, authenticate: Authenticate, log: RequestLog) -> None:
+        self._dispatch = Dispatcher(app, routes_of(GROUPS), authenticate, log).dispatch
+        self._authenticate = authenticate
+        self._log = log
+        self._has_keys = bool(app.settings.api_keys)
+        declared = views()
+        self._views = {id(route): view for route, view in declared}
+        self._routes = [route for route, _ in declared]
+
+    def answer(self, call: Call) -> Answer:
+        """The page, or what is said of an error, with a line in the log."""
+        started = perf_counter()
+        seen: list[Route] = []
+        session, error = Session.of(call.headers), None
+        principal: Principal | None = None
+        try:
+            principal = self._principal_of(call, session)
+            reply = self._reply(call, session, principal, seen)
+        except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: only its type is logged
+            error = caught
+            reply = self._explained(caught, call, session, principal)
+        reply = replace(reply, headers={**PAGE_HEADERS, **self._kept(call, session, reply), **reply.headers})
+        self._log.request(call, seen[0] if seen else None, principal, reply, perf_counter() - started, error)
+        return rendered(reply)
+
+    def _reply(self, call: Call, session: Session, principal: Principal | None, seen: list[Route]) -> Reply:
+        path = PATH + call.path.removeprefix(FETCHED) if call.path.startswith(f"{FETCHED}/") else call.path
+        if path.startswith(f"{PATH}/static/"):
+            return asset(path.removeprefix(f"{PATH}/static/"), call)
+        _check_origin(call)
+        if call.method == "POST":
+            self._check_form(call, session)
+        if path in (f"{PATH}/sign-in", f"{PATH}/sign-out") and call.method == "POST":
+            return self._signed_in(call) if path.endswith("in") else _signed_out()
+        visit = self._visit(call, session, principal)
+        if principal is None:
+            return visit.page("sign_in.html", 401, wrong=False)
+        route, segments = find_route(self._routes, call.method, path.rstrip("/"))
+        seen.append(route)
+        view = self._views[id(route)]
+        return view(self._visit(call, session, principal, path_ids(segments)))
+
+    def _visit(
+        self, call: Call, session: Session, principal: Principal | None, ids: Mapping[str, str] | None = None
+    ) -> Visit:
+        headers = {name: call.headers[name] for name in _SENT_ON if name in call.headers}
+        if session.key is not None and self._has_keys:
+            headers["authorization"] = f"Bearer {session.key}"
+        known = principal or Principal("")
+        return Visit(
+            call=call,
+            principal=known,
+            api=Api(self._dispatch, replace(call, headers=headers), known),
+            form_token=session.form_token,
+            ids=ids or {},
+            is_fetched=call.path.startswith(f"{FETCHED}/"),
+            can_sign_out=self._has_keys and session.key is not None,
+        )
+
+    def _principal_of(self, call: Call, session: Session) -> Principal | None:
+        """Who asks; None for nobody who is known."""
+        headers = dict(call.headers)
+        if session.key is not None and self._has_keys:
+            headers["authorization"] = f"Bearer {session.key}"
+        try:
+            return self._authenticate(replace(call, headers=headers))
+        except Unauthenticated:
+            return None
+
+    def _check_form(self, call: Call, session: Session) -> None:
+        """Raises Forbidden where another site may have sent it: only a header's credentials come by no form."""
+        if call.claims is not None or "authorization" in call.headers:
+            return
+        if not session.accepts(form_of(call).get("form_token", "")):
+            raise Forbidden(_STALE)
+
+    def _signed_in(self, call: Call) -> Reply:
+        given = form_of(call).get("key", "").strip()
+        session = Session.signed_in(given)
+        if self._principal_of(call, session) is None:
+            return self._visit(call, Session.of(call.headers), None).page("sign_in.html", 401, wrong=True)
+        return Reply(303, "", {"Location": PATH, "Set-Cookie": session.cookie(secure=_is_secure(call))})
+
+    def _kept(self, call: Call, session: Session, reply: Reply) -> Mapping[str, str]:
+        """The cookie of a session that begins, with the page whose forms are made for it."""
+        if not session.is_new or not reply.content_type.startswith("text/html") or call.claims is not None:
+            return {}
+        return {"Set-Cookie": session.cookie(secure=_is_secure(call))}
+
+    def _explained(self, error: Exception, call: Call, session: Session, principal: Principal | None) -> Reply:
+        """A page of the problem that the API would answer."""
+        if not isinstance(error, Refusal):
+            reply = reply_to(error)
+            body = reply.body if isinstance(reply.body, Mapping) else {}
+            error = Refusal(reply.status, body)
+        visit = self._visit(call, session, principal)
+        if error.status == 401:
+            return visit.page("sign_in.html", 401, wrong=False)
+        return visit.page("problem.html", error.status, problem=error.problem, sentences=error.sentences)
+
+
+def _signed_out() -> Reply:
+    cookie = Session.begun().cookie(secure=False)
+    return Reply(303, "", {"Location": PATH, "Set-Cookie": cookie})
+
+
+def _check_origin(call: Call) -> None:
+    """Raises Forbidden for what another site's page sends (Fetch metadata; RFC 6454, 7)."""
+    if call.method == "GET" and call.headers.get("sec-fetch-mode", "navigate") == "navigate":
+        return
+    origin = call.headers.get("origin")
+    foreign = origin is not None and urlsplit(origin).netloc != call.headers.get("host", "")
+    if foreign or call.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise Forbidden(_ELSEWHERE)
+
+
+def _is_secure(call: Call) -> bool:
+    return call.headers.get("x-forwarded-proto", "") == "https"

@@ -1,0 +1,111 @@
+"""Templates into pages: what was said is text, whatever stands in it."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from difflib import SequenceMatcher
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
+
+from recollect import __version__
+from recollect.entrypoints.console.sessions import PATH
+from recollect.entrypoints.http.routing import path_segment
+
+_OVERRIDES: Final = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
+"""Controls that change in which order a text is shown (Unicode annex 9): they are named in their place."""
+_SHORT_CHARACTERS: Final = 160
+_COMPARED_CHARACTERS: Final = 4_000
+
+
+def link(*parts: str, **query: Any) -> str:
+    """A path of the console; every part is a word of ours or an id."""
+    path = "/".join((PATH, *map(path_segment, parts)))
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """The page. Escapes everything that is not a template's own."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    """Undefined names are errors, so that a page fails a test and shows no gap."""
+    made = Environment(
+        loader=PackageLoader("recollect.entrypoints.console"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(said=said, short=short, moment=moment, pretty=pretty, words=words, cut=cut)
+    made.globals.update(link=link, changes=changes, version=__version__)
+    return made
+
+
+def said(text: object) -> Markup:
+    """A text as it was said, in its own direction; controls of direction are shown by their numbers."""
+    shown = _OVERRIDES.sub(lambda found: f"\x00{ord(found[0]):04X}\x00", str(text).replace("\x00", "\ufffd"))
+    parts = shown.split("\x00")
+    marked = [escape(one) if place % 2 == 0 else _control(one) for place, one in enumerate(parts)]
+    return Markup('<bdi dir="auto">{}</bdi>').format(Markup("").join(marked))
+
+
+def _control(number: str) -> Markup:
+    return Markup('<span class="control" title="A control of direction">U+{}</span>').format(number)
+
+
+def short(text: object, longest: int = _SHORT_CHARACTERS) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def moment(text: str | None) -> Markup | str:
+    """An instant of the API for people, in UTC."""
+    if not text:
+        return ""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return str(text)
+    return Markup('<time datetime="{}">{} {:%b %Y, %H:%M}</time>').format(text, at.day, at)
+
+
+def words(name: object) -> str:
+    """A name of the API as words: `tail_cut` as "tail cut"."""
+    return str(name).replace("_", " ")
+
+
+def pretty(value: object) -> str:
+    """JSON for people."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def cut(text: object, longest: int) -> str:
+    """The beginning of a text, as long as that; it says how much more there is."""
+    whole = str(text)
+    return whole if len(whole) <= longest else f"{whole[:longest]}… (and {len(whole) - longest} more characters)"
+
+
+def changes(before: str, after: str) -> Markup:
+    """What a text became, word by word: what went and what came. Longer texts stand one after the other."""
+    old, new = (re.findall(r"\s+|\w+|[^\w\s]", text[:_COMPARED_CHARACTERS]) for text in (before, after))
+    parts = []
+    for kind, start, end, begin, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            parts.append(said("".join(new[begin:stop])))
+            continue
+        parts.append(_marked("del", old[start:end]))
+        parts.append(_marked("ins", new[begin:stop]))
+    return Markup("").join(parts)
+
+
+def _marked(element: str, part: list[str]) -> Markup:
+    text = "".join(part)
+    return Markup("<{0}>{1}</{0}>").format(Markup(element), said(text)) if text else Markup("")

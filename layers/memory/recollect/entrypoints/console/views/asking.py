@@ -1,0 +1,44 @@
+"""What would it say? A question, the context that a model would get, each line's reason, and what nearly came in."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.context.formats import MessageFormat
+from recollect.entrypoints.console.api import Refusal
+from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.http.messages import Reply
+
+views = Views()
+_TOP = 10
+FORMATS = ("prompt", *MessageFormat)
+
+
+@views.get("users", "{user_id}", "ask")
+def ask(visit: Visit) -> Reply:
+    """The context as of now, or as of another moment; nothing is stored."""
+    shown = visit.query.get("format", FORMATS[0])
+    answer, near, problems = None, [], []
+    if "q" in visit.query:
+        try:
+            answer, near = _asked(visit, shown)
+        except Refusal as refused:
+            if refused.status != 422:
+                raise
+            problems = refused.sentences
+    values: dict[str, Any] = {"answer": answer, "near": near, "problems": problems}
+    return visit.page("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, **values)
+
+
+def _asked(visit: Visit, shown: str) -> tuple[Any, list[Any]]:
+    common = {"user_id": visit.ids["user_id"], "explain": True, **_moments(visit.query)}
+    form = {} if shown == FORMATS[0] else {"format": shown}
+    answer = visit.api.post("/v1/context", {**common, "input": visit.query["q"], "web_search": "never", **form})
+    found = visit.api.post("/v1/search", {**common, "query": visit.query["q"], "top_k": _TOP})
+    chosen = {one["id"] for one in answer["items"]}
+    near = [one for one in (*found["results"], *found.get("near_misses", ())) if one["id"] not in chosen]
+    return answer, near
+
+
+def _moments(query: Mapping[str, str]) -> dict[str, str]:
+    """The moments that were chosen, in UTC: a browser's field has minutes and no zone."""
+    return {name: f"{query[name]}Z" for name in ("as_of", "recorded_as_of") if name in query}

@@ -1,0 +1,239 @@
+"""Memories by topic, one with its history; edited, put back, forgotten, rejected, each after a look at what it reaches."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.entrypoints.console.api import Refusal, user_path
+from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.http.messages import Reply
+
+views = Views()
+_USER = ("users", "{user_id}")
+_MEMORY = (*_USER, "memories", "{memory_id}")
+_SHOWN = 50
+_SOURCES = 10
+_VERSIONS = 20
+_LOOKED_THROUGH = 20
+_STATUSES = ("active", "superseded", "all")
+_OTHER = "other"
+_RESTORED = ("content", "importance", "keywords", "metadata")
+_GONE = 404
+
+
+@views.get(*_USER)
+def memories(visit: Visit) -> Reply:
+    """What is remembered, by topic; with a query, what a search finds."""
+    user_id, query = visit.ids["user_id"], visit.query
+    status = query.get("status", "active")
+    if query.get("q"):
+        return visit.page("memories.html", which=status, found=_search(visit), topics=[], more=None)
+    wanted = {"status": None if status == "all" else status, "key": query.get("key")}
+    page = visit.api.get(user_path(user_id, "memories"), **wanted, limit=_SHOWN, cursor=query.get("cursor"))
+    topics = by_topic(page["memories"])
+    return visit.page("memories.html", which=status, found=None, topics=topics, more=page.get("next_cursor"))
+
+
+def _search(visit: Visit) -> list[Mapping[str, Any]]:
+    asked = {"user_id": visit.ids["user_id"], "query": visit.query["q"], "top_k": 20, "explain": True}
+    answer = visit.api.post("/v1/search", {**asked, "include_superseded": visit.query.get("status") == "all"})
+    return [*answer["results"], *answer.get("near_misses", ())]
+
+
+def by_topic(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Memories under their key, else under the keyword that most of the page share; what is alone stands last."""
+    shared: dict[str, int] = {}
+    for memory in found:
+        for word in memory["keywords"]:
+            shared[word] = shared.get(word, 0) + 1
+    topics: dict[str, list[Mapping[str, Any]]] = {}
+    for memory in found:
+        topics.setdefault(_topic(memory, shared), []).append(memory)
+    return sorted(topics.items(), key=lambda one: (one[0] == _OTHER, one[0].casefold()))
+
+
+def _topic(memory: Mapping[str, Any], shared: Mapping[str, int]) -> str:
+    if memory.get("key"):
+        return str(memory["key"])
+    words = [word for word in memory["keywords"] if shared[word] > 1]
+    return max(words, key=lambda word: (shared[word], word)) if words else _OTHER
+
+
+@views.get(*_USER, "new")
+def ask_for_new(visit: Visit) -> Reply:
+    """A form for a memory."""
+    return visit.page("new_memory.html", given={}, problems=[])
+
+
+@views.post(*_USER, "new")
+def save_new(visit: Visit) -> Reply:
+    """Saves it."""
+    user_id, form = visit.ids["user_id"], visit.form
+    key = {"key": form["key"]} if form.get("key", "").strip() else {}
+    body = {"user_id": user_id, "content": form.get("content", ""), "source": "user", **key}
+    try:
+        saved = visit.api.post("/v1/memories", body, once=form.get("once", ""))
+    except Refusal as refused:
+        return _given_back(visit, refused, "new_memory.html")
+    return visit.go("users", user_id, "memories", saved.get("id", ""), done="saved")
+
+
+def _given_back(visit: Visit, refused: Refusal, template: str, **values: Any) -> Reply:
+    """The form as it was filled in, with what is wrong. Raises Refusal for what no other words would mend."""
+    if refused.status not in (409, 412, 422):
+        raise refused
+    return visit.page(template, refused.status, given=visit.form, problems=refused.sentences, **values)
+
+
+@views.get(*_USER, "records", "{record_id}")
+def record(visit: Visit) -> Reply:
+    """The memory of this id, else the event: a context names either."""
+    user_id, record_id = visit.ids["user_id"], visit.ids["record_id"]
+    try:
+        visit.api.get(user_path(user_id, "memories", record_id))
+    except Refusal as refused:
+        if refused.status != _GONE:
+            raise
+        return visit.go("users", user_id, "events", record_id)
+    return visit.go("users", user_id, "memories", record_id)
+
+
+@views.get(*_MEMORY)
+def memory(visit: Visit) -> Reply:
+    """One memory: what it rests on, what became of it, and every version."""
+    found = _memory(visit)
+    history = _history(visit)
+    return visit.page(
+        "memory.html",
+        memory=found,
+        sources=sources_of(visit, found),
+        history=_before_and_after(history),
+        decisions=_decisions(visit, found),
+        summaries=_mentions(visit, found),
+    )
+
+
+def _memory(visit: Visit) -> Any:
+    return visit.api.get(user_path(visit.ids["user_id"], "memories", visit.ids["memory_id"]))
+
+
+def _history(visit: Visit) -> list[Any]:
+    path = user_path(visit.ids["user_id"], "memories", visit.ids["memory_id"], "history")
+    return list(visit.api.get(path)["history"])[-_VERSIONS:]
+
+
+def _before_and_after(history: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Each version with the one before, the newest first."""
+    return list(zip(history, [None, *history[:-1]], strict=True))[::-1]
+
+
+def sources_of(visit: Visit, found: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The events that a memory was made from, the first ten by their ids; None for one that is gone."""
+    return [(one, _event(visit, one)) for one in found["source_event_ids"][:_SOURCES]]
+
+
+def _event(visit: Visit, event_id: str) -> Any:
+    try:
+        return visit.api.get(user_path(visit.ids["user_id"], "events", event_id))
+    except Refusal as refused:
+        if refused.status != _GONE:
+            raise
+        return None
+
+
+def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
+    """The decisions that it won or lost."""
+    path = user_path(visit.ids["user_id"], "arbitrations")
+    sides = [visit.api.get(path, **{side: found["id"]}, limit=_LOOKED_THROUGH) for side in ("loser", "winner")]
+    return [one for side in sides for one in side["arbitrations"]]
+
+
+def _mentions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
+    """Those of the newest summaries that rest on an event which it rests on."""
+    sources = {found["id"], *found["source_event_ids"]}
+    page = visit.api.get(user_path(visit.ids["user_id"], "summaries"), limit=_LOOKED_THROUGH)
+    return [one for one in page["summaries"] if sources & set(one["source_event_ids"])]
+
+
+@views.get(*_MEMORY, "edit")
+def ask_to_edit(visit: Visit) -> Reply:
+    """A form with its words."""
+    found = _memory(visit)
+    given = {**found, "keywords": ", ".join(found["keywords"])}
+    return visit.page("edit_memory.html", memory=found, given=given, summaries=_mentions(visit, found), problems=[])
+
+
+@views.post(*_MEMORY, "edit")
+def edit(visit: Visit) -> Reply:
+    """Changes it where it is still the version that was shown."""
+    form = visit.form
+    words = [word.strip() for word in form.get("keywords", "").split(",") if word.strip()]
+    changes: dict[str, Any] = {"content": form.get("content", ""), "keywords": words}
+    if form.get("importance"):
+        changes["importance"] = _number(form["importance"])
+    try:
+        _patch(visit, changes)
+    except Refusal as refused:
+        found = _memory(visit)
+        return _given_back(visit, refused, "edit_memory.html", memory=found, summaries=_mentions(visit, found))
+    return _shown(visit, "edited")
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _patch(visit: Visit, changes: Mapping[str, Any]) -> None:
+    path = user_path(visit.ids["user_id"], "memories", visit.ids["memory_id"])
+    visit.api.send("PATCH", path, changes, version=visit.form.get("version") or "0")
+
+
+def _shown(visit: Visit, done: str) -> Reply:
+    return visit.go("users", visit.ids["user_id"], "memories", visit.ids["memory_id"], done=done)
+
+
+@views.get(*_MEMORY, "undo", "{version}")
+def ask_to_undo(visit: Visit) -> Reply:
+    """What putting an earlier version back would change."""
+    return visit.page("undo.html", memory=_memory(visit), before=_version(visit))
+
+
+@views.post(*_MEMORY, "undo", "{version}")
+def undo(visit: Visit) -> Reply:
+    """Puts its words, weight, keywords and metadata back; the words between stay in the history."""
+    earlier = _version(visit)
+    _patch(visit, {name: earlier[name] for name in _RESTORED})
+    return _shown(visit, "put_back")
+
+
+def _version(visit: Visit) -> Any:
+    """An earlier version. Raises Refusal for one that is not there."""
+    for one in _history(visit):
+        if str(one["version"]) == visit.ids["version"]:
+            return one
+    raise Refusal(_GONE, {"title": "There is no such version", "detail": "There is no such version."})
+
+
+@views.get(*_MEMORY, "forget")
+def ask_to_forget(visit: Visit) -> Reply:
+    """What forgetting it would reach."""
+    found = _memory(visit)
+    return visit.page(
+        "forget.html",
+        memory=found,
+        sources=sources_of(visit, found),
+        summaries=_mentions(visit, found),
+        reject="reject" in visit.query,
+    )
+
+
+@views.post(*_MEMORY, "forget")
+def forget(visit: Visit) -> Reply:
+    """Deletes it with its events; its value too is refused from now on where that is asked for."""
+    user_id, form = visit.ids["user_id"], visit.form
+    path = user_path(user_id, "memories", visit.ids["memory_id"])
+    query = {"reject": "true"} if "reject" in form else {}
+    visit.api.send("DELETE", path, query=query, version=form.get("version") or "0")
+    return visit.go("users", user_id, done="rejected" if query else "forgotten")

@@ -1,0 +1,166 @@
+"""Users, a user's timeline by day, and one event."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from recollect.entrypoints.console.api import user_path
+from recollect.entrypoints.console.rendering import link
+from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.http.messages import Reply
+
+views = Views()
+_USER = ("users", "{user_id}")
+_EVENT = (*_USER, "events", "{event_id}")
+_USERS = 100
+_SHOWN = 50
+_DRAWN = 200
+_PAGES_DRAWN = 5
+_MOST_BARS = 92
+_BAR_HEIGHT = 64
+_EPOCH = "1970-01-01T00:00:00Z"
+
+
+@views.get()
+def users(visit: Visit) -> Reply:
+    """The tenant's users; whoever speaks for one user sees that one."""
+    principal = visit.principal
+    if principal.limited_to_subject and principal.subject is not None:
+        return visit.go("users", principal.subject)
+    found = visit.api.get("/v1/users", limit=_USERS, cursor=visit.query.get("cursor"))
+    return visit.page("users.html", users=found["users"], more=found.get("next_cursor"))
+
+
+@views.get("users")
+def open_user(visit: Visit) -> Reply:
+    """A user by the id that was typed in."""
+    named = visit.query.get("user_id", "").strip()
+    return visit.go("users", named) if named else visit.go()
+
+
+@views.get(*_USER, "timeline")
+def timeline(visit: Visit) -> Reply:
+    """What was said, newest first, with a picture of how much on which day."""
+    user_id, query = visit.ids["user_id"], visit.query
+    path = user_path(user_id, "events")
+    asked = _asked(query)
+    page = visit.api.get(path, **asked, limit=_SHOWN, cursor=query.get("cursor"))
+    kept = {name: query[name] for name in ("from", "to", "conversation_id", "event_type") if name in query}
+    drawn, cut = _drawn(visit, path, asked, page) if "cursor" not in query else ([], False)
+    return visit.page(
+        "timeline.html",
+        events=page["events"],
+        days=_by_day(page["events"]),
+        bars=bars_of(user_id, drawn),
+        cut=cut,
+        kept=kept,
+        more=page.get("next_cursor"),
+    )
+
+
+def _asked(query: Mapping[str, str]) -> dict[str, Any]:
+    """Whole days, both inclusive; without any bound everything since 1970 (api.md: else the last 30 days)."""
+    until = query.get("to")
+    return {
+        "from": f"{query['from']}T00:00:00Z" if "from" in query else _EPOCH,
+        "to": f"{until}T23:59:59.999999Z" if until else None,
+        "conversation_id": query.get("conversation_id"),
+        "event_type": query.get("event_type"),
+    }
+
+
+def _drawn(visit: Visit, path: str, asked: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[list[str], bool]:
+    """The days of the newest 1,000 events at most, and whether there are more."""
+    if "next_cursor" not in first:
+        return [one["timestamp"][:10] for one in first["events"]], False
+    found: list[str] = []
+    cursor = None
+    for _ in range(_PAGES_DRAWN):
+        page = visit.api.get(path, **asked, limit=_DRAWN, cursor=cursor)
+        found += [one["timestamp"][:10] for one in page["events"]]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            return found, False
+    return found, True
+
+
+def _by_day(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    days: dict[str, list[Mapping[str, Any]]] = {}
+    for event in events:
+        days.setdefault(event["timestamp"][:10], []).append(event)
+    return list(days.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of the picture: `x`, `y`, `width`, `height` in its units, the days it stands for, and where it leads."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    count: int
+    first: date
+    last: date
+    href: str
+
+    @property
+    def label(self) -> str:
+        """What it says to who cannot see it."""
+        day = f"{self.first.day} {self.first:%b %Y}"
+        days = day if self.first == self.last else f"{day} to {self.last.day} {self.last:%b %Y}"
+        return f"{days}: {self.count} event{'' if self.count == 1 else 's'}"
+
+
+def bars_of(user_id: str, days: Sequence[str], width: float = 720) -> list[Bar]:
+    """At most 92 bars, each of equally many days; days on which nothing was said have none."""
+    if not days:
+        return []
+    counted = Counter(map(date.fromisoformat, days))
+    first, last = min(counted), max(counted)
+    span = -(-((last - first).days + 1) // _MOST_BARS)
+    grouped: Counter[int] = Counter()
+    for day, count in counted.items():
+        grouped[(day - first).days // span] += count
+    step, highest = width / max(8, max(grouped) + 1), max(grouped.values())
+    return [_bar(user_id, place, count, first, span, step, highest) for place, count in sorted(grouped.items())]
+
+
+def _bar(user_id: str, place: int, count: int, first: date, span: int, step: float, highest: int) -> Bar:
+    start, height = first + timedelta(days=place * span), max(3.0, _BAR_HEIGHT * count / highest)
+    end = start + timedelta(days=span - 1)
+    href = link("users", user_id, "timeline", **{"from": start.isoformat(), "to": end.isoformat()})
+    return Bar(round(place * step, 1), _BAR_HEIGHT - height, round(step * 0.86, 1), height, count, start, end, href)
+
+
+@views.get(*_EVENT)
+def event(visit: Visit) -> Reply:
+    """One event, and the memories that were made from it."""
+    found, memories = _event_and_memories(visit)
+    return visit.page("event.html", event=found, memories=memories)
+
+
+@views.get(*_EVENT, "forget")
+def ask_to_forget_event(visit: Visit) -> Reply:
+    """What deleting an event would reach."""
+    found, memories = _event_and_memories(visit)
+    return visit.page("forget_event.html", event=found, memories=memories)
+
+
+@views.post(*_EVENT, "forget")
+def forget_event(visit: Visit) -> Reply:
+    """Deletes it; its value too is refused from now on where that is asked for."""
+    user_id, form = visit.ids["user_id"], visit.form
+    path = user_path(user_id, "events", visit.ids["event_id"])
+    query = {"reject": "true"} if "reject" in form else {}
+    visit.api.send("DELETE", path, query=query, version=form.get("version", ""))
+    return visit.go("users", user_id, "timeline", done="rejected" if query else "forgotten")
+
+
+def _event_and_memories(visit: Visit) -> tuple[Any, list[Any]]:
+    user_id, event_id = visit.ids["user_id"], visit.ids["event_id"]
+    found = visit.api.get(user_path(user_id, "events", event_id))
+    memories = visit.api.get(user_path(user_id, "memories"), source_event_id=event_id, limit=_SHOWN)["memories"]
+    return found, memories

@@ -1,0 +1,88 @@
+"""A request of a browser as the pages see it: ids, fields, the API, and how to answer."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from recollect.entrypoints.console.api import Api
+from recollect.entrypoints.console.forms import form_of
+from recollect.entrypoints.console.rendering import link, render
+from recollect.entrypoints.console.sessions import PATH
+from recollect.entrypoints.http.messages import Call, Reply
+from recollect.entrypoints.http.routing import Route
+from recollect.settings import Principal
+
+HTML = "text/html; charset=utf-8"
+FETCHED = "/console/-"
+"""Where a page's script asks for pages behind an authorizer, which takes no cookie."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked."""
+
+    call: Call
+    principal: Principal
+    api: Api
+    form_token: str
+    ids: Mapping[str, str] = field(default_factory=dict)
+    is_fetched: bool = False
+    can_sign_out: bool = False
+
+    @cached_property
+    def query(self) -> Mapping[str, str]:
+        """The parameters of the address, blank ones left out."""
+        return {name: value for name, value in self.call.query if value.strip()}
+
+    @cached_property
+    def form(self) -> Mapping[str, str]:
+        """The fields that were sent."""
+        return form_of(self.call)
+
+    def page(self, template: str, status: int = 200, **values: Any) -> Reply:
+        """A page made of a template."""
+        whole = {
+            "visit": self,
+            "ids": self.ids,
+            "user_id": self.ids.get("user_id"),
+            "once": secrets.token_urlsafe(16),
+            **values,
+        }
+        return Reply(status, render(template, whole), content_type=HTML)
+
+    def go(self, *parts: str, **query: Any) -> Reply:
+        """Another page, after something was done."""
+        target = link(*parts, **query)
+        return Reply(303, "", {"Location": FETCHED + target.removeprefix(PATH) if self.is_fetched else target})
+
+
+View = Callable[[Visit], Reply]
+
+
+class Views(list[tuple[Route, View]]):
+    """The pages of a subject, in the order in which they stand."""
+
+    def get(self, *parts: str) -> Callable[[View], View]:
+        """Declares the page at a path below the console's."""
+        return self._add("GET", parts)
+
+    def post(self, *parts: str) -> Callable[[View], View]:
+        """Declares what a form at a path does."""
+        return self._add("POST", parts)
+
+    def _add(self, method: str, parts: tuple[str, ...]) -> Callable[[View], View]:
+        path = "/".join((PATH, *parts))
+
+        def declare(view: View) -> View:
+            name = view.__name__  # type: ignore[attr-defined] # a View is a function
+            route = Route(method=method, path=path, operation=name, summary=name, handle=_elsewhere)
+            self.append((route, view))
+            return view
+
+        return declare
+
+
+def _elsewhere(*_: object) -> Reply:
+    raise RuntimeError("the console shows its pages itself")
