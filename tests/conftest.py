@@ -67,6 +67,7 @@ def engines() -> Engines:
 
 
 SLOW_FILES = (
+    "browser/",
     "engines/test_kill.py",
     "engines/test_end_to_end.py",
     "engines/test_crash_points.py",
@@ -86,6 +87,10 @@ SLOW_FILES = (
 
 ONE_BY_ONE = ("engines/", "crashes/")
 """Folders whose tests last long and share nothing."""
+
+
+BROWSER = "browser/"
+"""The folder whose tests share a browser and a server."""
 
 
 BUILT = ("deployment/test_built_", "deployment/test_layer_versions")
@@ -115,6 +120,8 @@ def _group(nodeid: str) -> str:
     path = nodeid.partition("::")[0].removeprefix("tests/")
     if path.startswith(BUILT):
         return "built"
+    if path.startswith(BROWSER):
+        return BROWSER
     return nodeid if path.startswith(ONE_BY_ONE) else path
 
 

@@ -1,6 +1,6 @@
 """The console's door: who looks, whether a form is this browser's, which page, and what is said of an error."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from time import perf_counter
@@ -12,10 +12,10 @@ from recollect.entrypoints.console.api import Api, Refusal
 from recollect.entrypoints.console.assets import asset
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.sessions import PATH, Session
-from recollect.entrypoints.console.visit import FETCHED, View, Views, Visit
+from recollect.entrypoints.console.visit import FETCHED, Views, Visit
 from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, RequestLog, rendered
 from recollect.entrypoints.http.messages import Call, Reply
-from recollect.entrypoints.http.problems import Declined, reply_to
+from recollect.entrypoints.http.problems import reply_to
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route, find_route, path_ids
 from recollect.settings import Principal

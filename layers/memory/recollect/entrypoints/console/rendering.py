@@ -19,7 +19,12 @@ from recollect.entrypoints.http.routing import path_segment
 _OVERRIDES: Final = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
 """Controls that change in which order a text is shown (Unicode annex 9): they are named in their place."""
 _SHORT_CHARACTERS: Final = 160
-_COMPARED_CHARACTERS: Final = 4_000
+_CONTROL: Final = Markup('<span class="control" title="A control of direction">U+{}</span>')
+_MOST_CONTROLS: Final = 8
+_COMPARED_CHARACTERS: Final = 1_000
+_MOST_STEPS: Final = 60
+_GONE: Final = Markup("<del>{}</del>")
+_CAME: Final = Markup("<ins>{}</ins>")
 
 
 def link(*parts: str, **query: Any) -> str:
@@ -49,15 +54,13 @@ def _environment() -> Environment:
 
 
 def said(text: object) -> Markup:
-    """A text as it was said, in its own direction; controls of direction are shown by their numbers."""
-    shown = _OVERRIDES.sub(lambda found: f"\x00{ord(found[0]):04X}\x00", str(text).replace("\x00", "\ufffd"))
-    parts = shown.split("\x00")
-    marked = [escape(one) if place % 2 == 0 else _control(one) for place, one in enumerate(parts)]
-    return Markup('<bdi dir="auto">{}</bdi>').format(Markup("").join(marked))
-
-
-def _control(number: str) -> Markup:
-    return Markup('<span class="control" title="A control of direction">U+{}</span>').format(number)
+    """A text as it was said, in its own direction; controls of direction are named, the first eight by number."""
+    parts = _OVERRIDES.split(str(text))
+    controls = [f"{ord(found):04X}" for found in _OVERRIDES.findall(str(text))]
+    shown = [escape(parts[0])]
+    for number, (control, part) in enumerate(zip(controls, parts[1:], strict=True)):
+        shown += [_CONTROL.format(control) if number < _MOST_CONTROLS else Markup("·"), escape(part)]
+    return Markup('<bdi dir="auto">{}</bdi>').format(Markup("").join(shown))
 
 
 def short(text: object, longest: int = _SHORT_CHARACTERS) -> str:
@@ -94,18 +97,19 @@ def cut(text: object, longest: int) -> str:
 
 
 def changes(before: str, after: str) -> Markup:
-    """What a text became, word by word: what went and what came. Longer texts stand one after the other."""
+    """What a text became, word by word: what went and what came; where nearly all is other, one after the other."""
     old, new = (re.findall(r"\s+|\w+|[^\w\s]", text[:_COMPARED_CHARACTERS]) for text in (before, after))
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    if len(steps) > _MOST_STEPS:
+        steps = [("replace", 0, len(old), 0, len(new))]
     parts = []
-    for kind, start, end, begin, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, start, end, begin, stop in steps:
         if kind == "equal":
             parts.append(said("".join(new[begin:stop])))
-            continue
-        parts.append(_marked("del", old[start:end]))
-        parts.append(_marked("ins", new[begin:stop]))
+        else:
+            parts += [_marked(_GONE, old[start:end]), _marked(_CAME, new[begin:stop])]
     return Markup("").join(parts)
 
 
-def _marked(element: str, part: list[str]) -> Markup:
-    text = "".join(part)
-    return Markup("<{0}>{1}</{0}>").format(Markup(element), said(text)) if text else Markup("")
+def _marked(element: Markup, part: list[str]) -> Markup:
+    return element.format(said("".join(part))) if part else Markup("")

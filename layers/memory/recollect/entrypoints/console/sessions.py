@@ -1,9 +1,9 @@
 """Who looks at the console: one cookie, and the token that a form must bring back.
 
-The cookie holds a key of RECOLLECT_API_KEYS once somebody has signed in, before that, and where there are no keys, random
-bytes. A form's token is a MAC of the cookie, so that only a page which was made for this browser can send one
-(OWASP, *Cross-Site Request Forgery Prevention*, HMAC-based token). Behind an authorizer of its own there is no cookie:
-what carries a header `Authorization` is sent by no form of another site.
+The cookie holds a key of RECOLLECT_API_KEYS once somebody has signed in; before that, and where there are no keys,
+random bytes. A form's token is a MAC of the cookie, so that only a page which was made for this browser can send one
+(OWASP, *Cross-Site Request Forgery Prevention*, HMAC-based token). Behind an authorizer there is no cookie: what
+carries a header `Authorization` is sent by no form of another site.
 """
 
 import base64

@@ -76,7 +76,7 @@ class Views(list[tuple[Route, View]]):
         path = "/".join((PATH, *parts))
 
         def declare(view: View) -> View:
-            name = view.__name__  # type: ignore[attr-defined] # a View is a function
+            name = view.__name__
             route = Route(method=method, path=path, operation=name, summary=name, handle=_elsewhere)
             self.append((route, view))
             return view

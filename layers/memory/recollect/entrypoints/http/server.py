@@ -36,7 +36,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None
 
 
 def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate | Cors:
-    """The ASGI application: routes, MCP and console behind the gate, and before it CORS where the settings name origins.
+    """The ASGI application: routes, MCP and console behind the gate; before it CORS, where the settings name origins.
 
     Raises ConfigurationError as `check_host` does.
     """

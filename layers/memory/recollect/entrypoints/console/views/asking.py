@@ -17,7 +17,9 @@ FORMATS = ("prompt", *MessageFormat)
 def ask(visit: Visit) -> Reply:
     """The context as of now, or as of another moment; nothing is stored."""
     shown = visit.query.get("format", FORMATS[0])
-    answer, near, problems = None, [], []
+    answer: Any = None
+    near: list[Any] = []
+    problems: list[str] = []
     if "q" in visit.query:
         try:
             answer, near = _asked(visit, shown)

@@ -1,23 +1,27 @@
-"""Memories by topic, one with its history; edited, put back, forgotten, rejected, each after a look at what it reaches."""
+"""Memories by topic, one with its history; edited, put back, forgotten, each after a look at what that reaches."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from recollect.entrypoints.console.api import Refusal, user_path
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
+from recollect.text.terms import is_stop_word
 
 views = Views()
 _USER = ("users", "{user_id}")
 _MEMORY = (*_USER, "memories", "{memory_id}")
 _SHOWN = 50
 _SOURCES = 10
-_VERSIONS = 20
+_VERSIONS = 10
 _LOOKED_THROUGH = 20
-_STATUSES = ("active", "superseded", "all")
 _OTHER = "other"
 _RESTORED = ("content", "importance", "keywords", "metadata")
 _GONE = 404
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+_CHARACTERS = 2_000
 
 
 @views.get(*_USER)
@@ -40,11 +44,8 @@ def _search(visit: Visit) -> list[Mapping[str, Any]]:
 
 
 def by_topic(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Memories under their key, else under the keyword that most of the page share; what is alone stands last."""
-    shared: dict[str, int] = {}
-    for memory in found:
-        for word in memory["keywords"]:
-            shared[word] = shared.get(word, 0) + 1
+    """Memories under their key, else under the word that most of the page share; what is alone stands last."""
+    shared = Counter(word for memory in found for word in set(_words_of(memory)))
     topics: dict[str, list[Mapping[str, Any]]] = {}
     for memory in found:
         topics.setdefault(_topic(memory, shared), []).append(memory)
@@ -54,8 +55,14 @@ def by_topic(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping
 def _topic(memory: Mapping[str, Any], shared: Mapping[str, int]) -> str:
     if memory.get("key"):
         return str(memory["key"])
-    words = [word for word in memory["keywords"] if shared[word] > 1]
+    words = [word for word in _words_of(memory) if shared[word] > 1]
     return max(words, key=lambda word: (shared[word], word)) if words else _OTHER
+
+
+def _words_of(memory: Mapping[str, Any]) -> list[str]:
+    """Its keywords; where it has none, what it says, without the words that every text has."""
+    said = _WORD.findall(memory["content"][:_CHARACTERS].lower())
+    return memory["keywords"] or [word for word in said if not is_stop_word(word)]
 
 
 @views.get(*_USER, "new")

@@ -1,0 +1,67 @@
+"""The server that the browser looks at: its API for what a test needs there, and what must hold of every page."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page
+
+from recollect.entrypoints.console.sessions import COOKIE, Session
+
+KEY, FOREIGN_KEY = "key-a", "key-b"
+KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"}}'
+PICTURES = Path(__file__).parents[2] / "docs/console"
+PAGE_BYTES = 150_000
+_AXE = Axe()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where it answers, and a client of its API with the key of the tenant that signs in."""
+
+    url: str
+    api: httpx.Client
+
+    def remember(self, user: str, content: str, **more: Any) -> str:
+        """The id of a memory that is saved."""
+        answer = self.api.post("/v1/memories", json={"user_id": user, "content": content, **more})
+        answer.raise_for_status()
+        return str(answer.json()["id"])
+
+    def say(self, user: str, *texts: str, **more: Any) -> list[str]:
+        """The ids of events."""
+        events = [{"content": text, **more} for text in texts]
+        answer = self.api.post("/v1/events", json={"user_id": user, "events": events})
+        answer.raise_for_status()
+        return [one["event_id"] for one in answer.json()["results"]]
+
+    def get(self, path: str, **query: Any) -> Any:
+        """A document of the API."""
+        return self.api.get(path, params=query).raise_for_status().json()
+
+
+def sign_in(context: BrowserContext, site: Site) -> None:
+    """As the form does."""
+    context.add_cookies([{"name": COOKIE, "value": Session.signed_in(KEY).value, "url": f"{site.url}/console"}])
+
+
+def check(page: Page, rules: Sequence[str] = ()) -> None:
+    """Nothing that axe finds by these rules, else by all; nothing wider than the screen, one first heading, light."""
+    asked = {"runOnly": list(rules)} if rules else {}
+    violations = _AXE.run(page, options=asked).response["violations"]
+    found = [(one["id"], [node["html"] for node in one["nodes"]]) for one in violations]
+    assert found == [], page.url
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
+    assert page.locator("h1").count() == 1
+    assert len(page.content().encode()) < PAGE_BYTES
+
+
+def picture(page: Page, name: str) -> None:
+    """Writes docs/console/NAME.png, where that is asked for."""
+    if os.environ.get("RECOLLECT_SCREENSHOTS") == "1":
+        PICTURES.mkdir(exist_ok=True)
+        page.screenshot(path=PICTURES / f"{name}.png")

@@ -1,0 +1,99 @@
+"""Each page in a real browser, on a desk by day and on a phone by night: readable for everybody."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.site import Site, check, picture
+
+SAID = (
+    "I moved to Lyon last week",
+    "Remember: my sister is called Ada",
+    "I am allergic to peanuts",
+    "I work as a nurse at the city hospital",
+    "<script>document.title='taken'</script>",
+    "invoice\u202etxt.exe",
+    "اسمي مارا وأعيش في ليون",
+)
+
+
+@pytest.fixture(scope="module")
+def mara(site: Site) -> dict[str, Any]:
+    """A user of whom everything is there that a page shows: the ids by what they are."""
+    events = [site.say("mara", text, timestamp=f"2025-03-0{day}T09:00:00Z")[0] for day, text in enumerate(SAID, 1)]
+    oslo = site.remember("mara", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    lyon = site.remember("mara", "I live in Lyon", key="city", timestamp="2025-03-01T00:00:00Z")
+    return {"event": events[1], "memory": lyon, "older": oslo}
+
+
+PAGES = (
+    ("users", "/console"),
+    ("memories", "/console/users/mara"),
+    ("found", "/console/users/mara?q=sister"),
+    ("memory", "/console/users/mara/memories/{memory}"),
+    ("edit", "/console/users/mara/memories/{memory}/edit"),
+    ("forget", "/console/users/mara/memories/{memory}/forget"),
+    ("undo", "/console/users/mara/memories/{memory}/undo/1"),
+    ("new", "/console/users/mara/new"),
+    ("timeline", "/console/users/mara/timeline"),
+    ("event", "/console/users/mara/events/{event}"),
+    ("forget-event", "/console/users/mara/events/{event}/forget"),
+    ("ask", "/console/users/mara/ask?q=Where+do+I+live?"),
+    ("decisions", "/console/users/mara/decisions"),
+    ("nobody", "/console/users/nobody"),
+    ("absent", "/console/users/mara/memories/nothing"),
+)
+
+
+def test_every_page_is_readable_for_everybody(sized: Page, site: Site, mara: dict[str, Any]) -> None:
+    narrow = (sized.viewport_size or {"width": 0})["width"] < 500
+    for name, path in PAGES:
+        answer = sized.goto(path.format(**mara))
+        assert answer is not None
+        assert answer.status == (404 if name == "absent" else 200), name
+        check(sized, ["color-contrast"] if narrow else [])
+        picture(sized, f"{name}-phone" if narrow else name)
+    assert sized.title() != "taken"
+
+
+def test_a_bar_of_the_picture_leads_to_its_day(page: Page, mara: dict[str, Any]) -> None:
+    page.goto("/console/users/mara/timeline")
+    page.get_by_label("3 Mar 2025: 1 event").click()
+    expect(page.get_by_text(SAID[2])).to_be_visible()
+    expect(page.get_by_text(SAID[0])).to_have_count(0)
+
+
+def test_stored_markup_is_text(page: Page, mara: dict[str, Any]) -> None:
+    page.goto("/console/users/mara/timeline")
+    expect(page.get_by_text(SAID[4])).to_be_visible()
+    assert page.locator("main script").count() == 0
+    expect(page.get_by_text("U+202E")).to_be_visible()
+
+
+def test_the_keyboard_alone_reaches_and_changes_a_memory(page: Page, site: Site) -> None:
+    memory = site.remember("kim", "I play the violin")
+    page.goto("/console/users/kim")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the page")).to_be_focused()
+    _tab_to(page, "I play the violin")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="A memory")).to_be_visible()
+    _tab_to(page, "Edit")
+    page.keyboard.press("Enter")
+    page.get_by_label("What is remembered").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("I play the cello")
+    _tab_to(page, "Save")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("The memory is changed")
+    assert site.get(f"/v1/users/kim/memories/{memory}")["content"] == "I play the cello"
+
+
+def _tab_to(page: Page, text: str) -> None:
+    """Presses Tab until what has the focus says the text."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.trim()") == text:
+            return
+    raise AssertionError(f"no Tab leads to {text}")

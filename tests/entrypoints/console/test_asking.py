@@ -1,0 +1,39 @@
+"""What would it say? The context in each form, each line's reason, what nearly came in, and other moments."""
+
+import pytest
+
+from entrypoints.console.visiting import Visitor, one_memory, visible
+from entrypoints.http.calling import Caller
+
+ASK = "/console/users/anna/ask"
+
+
+def test_each_line_says_why_it_is_there_and_leads_to_its_evidence(caller: Caller, visitor: Visitor) -> None:
+    memory = one_memory(caller, "My sister is called Ada")
+    shown = visitor.get(ASK, q="What is my sister called?")
+    assert "My sister is called Ada" in visible(shown)
+    assert "score" in visible(shown)
+    assert f"/console/users/anna/records/{memory}" in shown.text
+
+
+@pytest.mark.parametrize("form", ["prompt", "openai", "anthropic", "converse"])
+def test_the_context_stands_there_in_each_form(caller: Caller, visitor: Visitor, form: str) -> None:
+    one_memory(caller, "My sister is called Ada")
+    whole = visible(visitor.get(ASK, q="my sister?", format=form)).partition(f"The context, as {form}")[2]
+    assert "Ada" in whole
+    assert ('"role"' in whole) == (form != "prompt")
+
+
+def test_it_answers_as_of_another_moment(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    then = visible(visitor.get(ASK, q="where do I live?", as_of="2024-06-01T12:00"))
+    now = visible(visitor.get(ASK, q="where do I live?"))
+    assert ("Oslo" in then, "I live in Lyon" in then) == (True, False)
+    assert "I live in Lyon" in now
+
+
+def test_a_question_that_breaks_a_rule_is_told_so(visitor: Visitor) -> None:
+    refused = visitor.get(ASK, q="where?", as_of="yesterday")
+    assert refused.status == 422
+    assert "as_of" in visible(refused)

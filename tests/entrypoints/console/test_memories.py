@@ -1,0 +1,102 @@
+"""Memories through the console: read by topic, edited, put back, forgotten, each after a look at what it reaches."""
+
+import re
+
+from entrypoints.console.visiting import Visitor, one_memory, visible
+from entrypoints.http.calling import Caller
+
+ANNA = "/console/users/anna"
+
+
+def test_the_start_leads_to_the_console(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "I live in Lyon")
+    assert visitor.get("/").headers["location"] == "/console"
+    assert "I live in Lyon" in visible(visitor.get(ANNA))
+
+
+def test_memories_stand_under_their_topic(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "Green tea in the morning")
+    one_memory(caller, "No tea after dinner")
+    one_memory(caller, "Oslo", key="home.city")
+    shown = re.findall(r'<section aria-label="([^"]*)">', visitor.get(ANNA).text)
+    assert [one for one in shown if one != "Whose memory"] == ["home.city", "tea"]
+
+
+def test_a_search_finds_what_was_said(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "My sister is called Ada")
+    assert "My sister is called Ada" in visible(visitor.get(ANNA, q="sister"))
+    assert "Nothing was found" in visible(visitor.get("/console/users/nobody", q="sister"))
+
+
+def test_an_edit_and_its_undoing_are_in_the_history(caller: Caller, visitor: Visitor) -> None:
+    memory = one_memory(caller, "My sister is called Ada")
+    path = f"{ANNA}/memories/{memory}"
+    edited = visitor.do(f"{path}/edit", content="My sister is called Ida", keywords="family, sister", importance="0.9")
+    assert "The memory is changed" in visible(edited)
+    assert "<del><bdi" in edited.text
+    found = caller.get(f"/v1/users/anna/memories/{memory}").json
+    assert (found["content"], found["keywords"], found["importance"]) == (
+        "My sister is called Ida",
+        ["family", "sister"],
+        0.9,
+    )
+    undone = visitor.do(f"{path}/undo/1")
+    assert "The earlier version is back" in visible(undone)
+    again = caller.get(f"/v1/users/anna/memories/{memory}").json
+    assert (again["content"], again["version"]) == ("My sister is called Ada", 3)
+
+
+def test_an_edit_of_what_changed_meanwhile_is_refused_and_keeps_what_was_typed(
+    caller: Caller, visitor: Visitor
+) -> None:
+    memory = one_memory(caller, "Ada lives in Paris")
+    path = f"{ANNA}/memories/{memory}/edit"
+    visitor.get(path)
+    caller.patch(f"/v1/users/anna/memories/{memory}", {"content": "Ada lives in Rome"}, if_match="*")
+    refused = visitor.post(path, content="Ada lives in Bonn")
+    assert refused.status == 412
+    assert "Ada lives in Bonn" in refused.text
+    assert caller.get(f"/v1/users/anna/memories/{memory}").json["content"] == "Ada lives in Rome"
+
+
+def test_words_that_break_a_rule_come_back_with_what_is_wrong(caller: Caller, visitor: Visitor) -> None:
+    memory = one_memory(caller, "Ada lives in Paris")
+    visitor.get(f"{ANNA}/memories/{memory}/edit")
+    refused = visitor.post(f"{ANNA}/memories/{memory}/edit", content="Ada", importance="much")
+    assert refused.status == 422
+    assert "importance: must be a number" in visible(refused)
+
+
+def test_forgetting_shows_the_evidence_first_and_reaches_it(caller: Caller, visitor: Visitor) -> None:
+    (event,) = caller.added("Remember: my sister is called Ada")
+    (memory,) = caller.get("/v1/users/anna/memories").json["memories"] or [{"id": one_memory(caller, "x")}]
+    path = f"{ANNA}/memories/{memory['id']}/forget"
+    asked = visitor.get(path)
+    assert asked.status == 200
+    assert caller.get(f"/v1/users/anna/events/{event}").status == 200
+    assert "It is forgotten" in visible(visitor.follow(visitor.post(path)))
+    assert caller.get(f"/v1/users/anna/memories/{memory['id']}").status == 404
+
+
+def test_a_value_that_is_rejected_is_refused_from_then_on(caller: Caller, visitor: Visitor) -> None:
+    (event,) = caller.added("I smoke", "I run")[:1]
+    assert visitor.do(f"{ANNA}/events/{event}/forget", reject="true").status == 200
+    assert caller.add({"content": "I smoke"}).json["results"][0]["status"] == "refused"
+    assert len(caller.get("/v1/users/anna/rejections").json["rejections"]) == 1
+
+
+def test_a_memory_written_down_twice_by_one_form_is_one(caller: Caller, visitor: Visitor) -> None:
+    visitor.get(f"{ANNA}/new")
+    sent = visitor.page
+    first = visitor.post(f"{ANNA}/new", content="I am vegan", key="diet")
+    visitor.page = sent
+    again = visitor.post(f"{ANNA}/new", content="I am vegan", key="diet")
+    assert first.headers["location"] == again.headers["location"]
+    (memory,) = caller.get("/v1/users/anna/memories").json["memories"]
+    assert (memory["content"], memory["key"]) == ("I am vegan", "diet")
+
+
+def test_an_id_of_a_context_leads_to_the_memory_or_to_what_was_said(caller: Caller, visitor: Visitor) -> None:
+    memory, (event,) = one_memory(caller, "Ada lives in Paris"), caller.added("Hm.", timestamp="2025-03-01T09:00:00Z")
+    locations = [visitor.get(f"{ANNA}/records/{one}").headers["location"] for one in (memory, event)]
+    assert locations == [f"{ANNA}/memories/{memory}", f"{ANNA}/events/{event}"]

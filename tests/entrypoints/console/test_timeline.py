@@ -1,0 +1,59 @@
+"""The timeline through the console: by day, filtered, drawn, and bounded in what it reads and weighs."""
+
+import json
+import re
+
+from entrypoints.console.visiting import Visitor, visible
+from entrypoints.http.calling import Caller, Laptop
+from recollect.entrypoints.console.views.users import bars_of
+
+TIMELINE = "/console/users/anna/timeline"
+PAGE_BYTES = 150_000
+
+
+def test_what_was_said_stands_under_its_day(caller: Caller, visitor: Visitor) -> None:
+    caller.added("At noon", timestamp="2025-03-01T12:00:00Z")
+    caller.added("The last instant", timestamp="2025-03-02T23:59:59.999999Z")
+    assert re.findall(r'<time datetime="(\d{4}-\d\d-\d\d)">', visitor.get(TIMELINE).text) == [
+        "2025-03-02",
+        "2025-03-01",
+    ]
+    day = visible(visitor.get(TIMELINE, **{"from": "2025-03-02", "to": "2025-03-02"}))
+    assert "The last instant" in day
+    assert "At noon" not in day
+
+
+def test_an_event_leads_to_its_day_its_conversation_and_its_memories(caller: Caller, visitor: Visitor) -> None:
+    (event,) = caller.added("Remember: Ada is my sister", timestamp="2025-03-01T12:00:00Z")
+    page = visitor.get(f"/console/users/anna/events/{event}").text
+    assert f"{TIMELINE}?from=2025-03-01&amp;to=2025-03-01" in page
+    assert f"{TIMELINE}?conversation_id=" in page
+
+
+def test_bars_are_at_most_92_and_lead_to_their_days() -> None:
+    days = [f"{year}-{month:02}-03" for year in range(2000, 2025) for month in range(1, 13)]
+    bars = bars_of("anna", days)
+    assert len(bars) <= 92
+    assert sum(bar.count for bar in bars) == len(days)
+    assert all(bar.y >= 0 and bar.y + bar.height == 64 and bar.x + bar.width <= 720 for bar in bars)
+    assert bars[0].href.startswith(f"{TIMELINE}?from=2000-01-03&to=")
+    (one,) = bars_of("anna", ["2025-03-01"])
+    assert one.label == "1 Mar 2025: 1 event"
+
+
+def test_a_page_reads_a_thousand_events_at_most_and_weighs_little(
+    laptop: Laptop, caller: Caller, visitor: Visitor
+) -> None:
+    words = "<&\u202e" * 400
+    for batch in range(13):
+        caller.add(*({"content": f"{batch} {place} {words}"} for place in range(100)), conversation_id="c")
+    laptop.log.truncate(laptop.log.seek(0))
+    shown = visitor.get(TIMELINE)
+    lines = [json.loads(line) for line in laptop.log.getvalue().splitlines()]
+    scanned = [line["outcome"]["scanned"] for line in lines if "scanned" in line.get("outcome", {})]
+    assert len(scanned) <= 6
+    assert sum(scanned) <= 1_100
+    assert "The newest 1,000 events are drawn" in visible(shown)
+    assert len(shown.text.encode()) < PAGE_BYTES
+    older = re.findall(r'<a class="button" rel="next" href="([^"]*)"', shown.text)
+    assert visitor.get(older[0].replace("&amp;", "&")).status == 200
