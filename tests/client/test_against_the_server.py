@@ -165,6 +165,17 @@ def test_a_log_is_appended_read_popped_and_cleared(memory: Recollect, user: str)
     popped = memory.pop_log(*place)
     assert popped is not None
     assert (popped["sequence"], popped["payload"]) == (2, 2)
+    memory.append_log(*place, [{"payload": "again"}], branch="retry", root=1)
+    assert [one["payload"] for one in memory.log(*place, branch="retry", include_parents=True)][1:] == ["again"]
+    assert [one["name"] for one in memory.log_branches(*place)] == ["retry"]
+    edited = memory.edit_log_entry(*place, 3, {"payload": None}, version=1)
+    assert (edited["version"], memory.log_entry(*place, 3)) == (2, edited)
+    with pytest.raises(VersionMismatch):
+        memory.edit_log_entry(*place, 3, {"payload": 1}, version=1)
+    assert [one["payload"] for one in memory.log_entry_history(*place, 3)] == ["again"]
+    memory.delete_log_entry(*place, 3, version=2)
+    assert [one["sequence"] for one in memory.log(*place, every_branch=True)] == [1]
+    assert memory.pop_log(*place, branch="retry") is None
     memory.clear_log(*place)
     assert (list(memory.log(*place)), memory.pop_log(*place)) == ([], None)
 
@@ -213,7 +224,7 @@ async def requests_sent(client_type: Callable[..., Any]) -> list[str]:
 async def attempt(method: Callable[..., Any], **given: str) -> None:
     """Calls it, up to the first page; what it makes of an empty answer does not count."""
     needed = [one for one in inspect.signature(method).parameters.values() if one.default is one.empty]
-    plain = {one.name: "given" if one.annotation in (str, "str") else {} for one in needed}
+    plain = {one.name: "given" if one.annotation in (str, "str", int) else {} for one in needed}
     with suppress(Exception):
         answer = method(**plain | given)
         if isinstance(answer, AsyncIterator):

@@ -22,6 +22,7 @@ _PLACES = {
     "namespace": "vocabulary",
     "key": SNEAKERS,
     "name": "newest-wins",
+    "sequence": "1",
     "arbitration_id": f"018f4cf3-a400-7000-8000-000000000002.{NOBODYS}",
     "conflict_id": f"018f4cf3-a400-7000-8000-000000000002.{NOBODYS}",
 }
@@ -51,6 +52,7 @@ _BODIES: dict[str, Any] = {
     "POST /v1/users/{user_id}/goals/{goal_id}/check-ins": {"date": "2024-05-06", "status": "completed"},
     "POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve": {"winner": NOBODYS},
     "POST /v1/users/{user_id}/conversations/{conversation_id}/log": {"entries": [{"payload": {"said": "tea"}}]},
+    "PATCH /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}": {"payload": {"said": "coffee"}},
     "POST /v1/users/{user_id}/import": json.dumps(_LINE) + "\n",
     "POST /v1/jobs/reindex": {"from": "vectors"},
     "POST /v1/jobs/restore": {"snapshot_id": NOBODYS},

@@ -44,7 +44,11 @@ import type {
   ListNamespaces,
   LogAppend,
   LogAppendedEntries,
+  LogBranches,
   LogEntriesPage,
+  LogEntry,
+  LogEntryPatch,
+  LogEntryVersions,
   LogPopped,
   LogsPage,
   MemoriesPage,
@@ -421,8 +425,14 @@ export interface AppendToLogArguments extends LogAppend {
 export interface ReadLogArguments {
   user_id: string;
   conversation_id: string;
+  /** The branch; absent: `main`. */
+  branch?: string;
   /** `desc`: the last ones, the newest first. */
   order?: "asc" | "desc";
+  /** `true`: what leads to the branch too: its parents' entries, up to where it begins. */
+  include_parents?: "true" | "false";
+  /** `true`: the entries of all branches, in one order. */
+  every_branch?: "true" | "false";
   limit?: number;
   cursor?: string;
 }
@@ -432,9 +442,42 @@ export interface ClearLogArguments {
   conversation_id: string;
 }
 
+export interface ListLogBranchesArguments {
+  user_id: string;
+  conversation_id: string;
+}
+
+export interface GetLogEntryArguments {
+  user_id: string;
+  conversation_id: string;
+  sequence: string;
+}
+
+export interface PatchLogEntryArguments extends LogEntryPatch {
+  user_id: string;
+  conversation_id: string;
+  sequence: string;
+}
+
+export interface DeleteLogEntryArguments {
+  user_id: string;
+  conversation_id: string;
+  sequence: string;
+}
+
+export interface LogEntryHistoryArguments {
+  user_id: string;
+  conversation_id: string;
+  sequence: string;
+  limit?: number;
+  cursor?: string;
+}
+
 export interface PopFromLogArguments {
   user_id: string;
   conversation_id: string;
+  /** The branch; absent: `main`. */
+  branch?: string;
 }
 
 export interface ListLogsArguments {
@@ -814,17 +857,42 @@ export class Operations {
 
   /** Entries of the log, from the first or from the last one on. `GET /v1/users/{user_id}/conversations/{conversation_id}/log` */
   readLog(given: ReadLogArguments, options?: RequestOptions): Promise<LogEntriesPage> {
-    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conversations/{conversation_id}/log", query: ["order", "limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conversations/{conversation_id}/log", query: ["branch", "order", "include_parents", "every_branch", "limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
-  /** Removes all entries of the log. `DELETE /v1/users/{user_id}/conversations/{conversation_id}/log` */
+  /** Removes all entries of the log, and its branches. `DELETE /v1/users/{user_id}/conversations/{conversation_id}/log` */
   clearLog(given: ClearLogArguments, options?: RequestOptions): Promise<void> {
     return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/conversations/{conversation_id}/log", query: [], body: "none", answer: "none", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
-  /** Removes the last entry of the log and returns it. `POST /v1/users/{user_id}/conversations/{conversation_id}/log/pop` */
+  /** The branches of the log, in the order of their roots; `main` is none of them. `GET /v1/users/{user_id}/conversations/{conversation_id}/log/branches` */
+  listLogBranches(given: ListLogBranchesArguments, options?: RequestOptions): Promise<LogBranches> {
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/branches", query: [], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** One entry of the log, of whichever branch. `GET /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}` */
+  getLogEntry(given: GetLogEntryArguments, options?: RequestOptions): Promise<LogEntry> {
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}", query: [], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Gives an entry another content; what it was stays in its history. `PATCH /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}` */
+  patchLogEntry(given: PatchLogEntryArguments, options?: RequestOptions): Promise<LogEntry> {
+    return this.transport.send({ method: "PATCH", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}", query: [], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** Removes an entry with its history; the sequences of the others stay. `DELETE /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}` */
+  deleteLogEntry(given: DeleteLogEntryArguments, options?: RequestOptions): Promise<void> {
+    return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}", query: [], body: "none", answer: "none", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** What an entry was before, oldest first. `GET /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}/history` */
+  logEntryHistory(given: LogEntryHistoryArguments, options?: RequestOptions): Promise<LogEntryVersions> {
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}/history", query: ["limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Removes the last entry of the log, or of a branch, and returns it. `POST /v1/users/{user_id}/conversations/{conversation_id}/log/pop` */
   popFromLog(given: PopFromLogArguments, options?: RequestOptions): Promise<LogPopped> {
-    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/pop", query: [], body: "none", answer: "json", keyed: false, repeatable: false, answers: [] }, given, options);
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conversations/{conversation_id}/log/pop", query: ["branch"], body: "none", answer: "json", keyed: false, repeatable: false, answers: [] }, given, options);
   }
 
   /** The user's logs that have entries, by their conversations. `GET /v1/users/{user_id}/logs` */

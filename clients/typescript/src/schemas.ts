@@ -680,6 +680,10 @@ export interface Log {
 
 export interface LogAppend {
   entries: Array<LogDraft>;
+  /** The branch that they come onto; absent: `main`. */
+  branch?: string;
+  /** The entry behind which the branch begins, where it is not there yet. */
+  root?: number;
 }
 
 export interface LogAppended {
@@ -689,6 +693,17 @@ export interface LogAppended {
 
 export interface LogAppendedEntries {
   results: Array<LogAppended>;
+}
+
+export interface LogBranch {
+  name: string;
+  root: number;
+  parent: string;
+}
+
+/** Without `main`. */
+export interface LogBranches {
+  branches: Array<LogBranch>;
 }
 
 /** `payload` or `blob`. */
@@ -715,6 +730,24 @@ export interface LogEntry {
   blob?: string;
   role?: "user" | "assistant" | "tool" | "system" | "other";
   entry_key?: string;
+  /** Absent: `main`. */
+  branch?: string;
+  version?: number;
+  edited_at?: string;
+}
+
+/** Another content; without `role` the entry has the one it had. */
+export interface LogEntryPatch {
+  /** Any JSON of at most 256 KiB. */
+  payload?: unknown;
+  /** Bytes, in base64. */
+  blob?: string;
+  role?: "user" | "assistant" | "tool" | "system" | "other";
+}
+
+export interface LogEntryVersions {
+  versions: Array<LogEntry>;
+  next_cursor?: string;
 }
 
 /** Without `entry` where the log has none. */

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from recollect.ports import Pending
     from recollect.rules.use_cases import TenantRuleStore
     from recollect.search_index.health import CheckReadiness
+    from recollect.session_log.editing import EditLog
+    from recollect.session_log.store import LogStore
     from recollect.session_log.use_cases import SessionLogs
     from recollect.settings import Settings
     from recollect.timeline.bus import BusOutbox
@@ -113,7 +115,20 @@ class App:
         """`…/conversations/{conversation_id}/log`."""
         from recollect.session_log.use_cases import SessionLogs
 
-        return SessionLogs(self.parts.items, self.ids, self.timeline.known_users.note)
+        return SessionLogs(self._log_store, self.timeline.known_users.note)
+
+    @cached_property
+    def log_entries(self) -> EditLog:
+        """`…/log/entries/{sequence}`."""
+        from recollect.session_log.editing import EditLog
+
+        return EditLog(self._log_store)
+
+    @property
+    def _log_store(self) -> LogStore:
+        from recollect.session_log.store import LogStore
+
+        return LogStore(self.parts.items, self.ids)
 
     def _note_deleted_items(
         self, owner: Scope, places: Sequence[ItemPlace], revision: str, now: datetime
@@ -156,7 +171,7 @@ class App:
         from recollect.composition.archive import ArchiveUseCases
 
         below = (self.timeline, self.segments, self.deletion)
-        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox, lambda: self.items, lambda: self.logs)
+        return ArchiveUseCases(self.deployment, self.rules, *below, self.outbox, lambda: self.items)
 
     @cached_property
     def memories(self) -> MemoryUseCases:

@@ -400,6 +400,9 @@ class Items(Protocol):
         What is not read consistently costs half and may be a second old.
         """
 
+    def beside(self, owner: Scope, key: ItemKey) -> str:
+        """Where a page of its path goes on beside that key, in either order, whether or not there is such an item."""
+
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
         """Due items of every tenant; the last written ones may be missing for some seconds."""
 

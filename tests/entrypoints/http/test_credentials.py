@@ -25,6 +25,7 @@ CHANGES: dict[str, Any] = {
     "CheckInBody": {"date": "2024-05-01", "status": "missed"},
     "Resolution": {"winner": "x"},
     "AppendBody": {"entries": [{"payload": "x"}]},
+    "EntryPatch": {"payload": "x"},
 }
 """Good bodies, by their models, of routes that change an object."""
 

@@ -1,5 +1,6 @@
-"""`…/conversations/{conversation_id}/log` on both surfaces: exact, in order, whole appends, pop, clear, erasure."""
+"""`…/conversations/{conversation_id}/log` on both surfaces: exact, in order, whole, edits, branches, erasure."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from entrypoints.http.calling import Answered, Caller, Cloud
 from entrypoints.http.test_credentials import with_settings
 from recollect.app import App
+from recollect.core.items import ItemKey, ItemWrite
 from recollect.core.scope import Scope
-from recollect.core.time import utc_now
-from recollect.session_log.entries import ENTRIES
-from recollect.session_log.use_cases import SessionLogs
+from recollect.core.time import iso, utc_now
+from recollect.session_log.entries import ENTRIES, entries_path, head_key
+from recollect.session_log.store import LogStore
 
 LOG = "/v1/users/anna/conversations/monday/log"
 
@@ -66,6 +68,114 @@ def test_an_entry_of_a_known_key_is_not_appended_again(caller: Caller) -> None:
     assert append(caller, keyed, keyed).status == 422
 
 
+def test_an_entry_is_edited_on_its_version_and_what_it_was_stays(caller: Caller) -> None:
+    append(caller, {"payload": "one", "role": "user", "entry_key": "k"}, "two")
+    entry = f"{LOG}/entries/1"
+    assert (caller.get(entry).headers["etag"], caller.get(entry).json["payload"]) == ('"1"', "one")
+    assert caller.surface.send("PATCH", entry, b'{"payload": 1}', {}).status == 428
+    assert caller.patch(entry, {"payload": {"n": None}}, if_match='"1"').headers["etag"] == '"2"'
+    assert caller.patch(entry, {"blob": "AAE=", "role": "tool"}, if_match='"1"').status == 412
+    edited = caller.patch(entry, {"blob": "AAE=", "role": "tool"}, if_match='"2"').json
+    assert (edited["version"], edited["blob"], edited["payload"], edited["role"]) == (3, "AAE=", None, "tool")
+    assert caller.get(LOG).json["entries"][0] == edited
+    history = caller.walk(f"{entry}/history", "versions", limit=1)
+    assert [(one["payload"], one["role"], one["version"]) for one in history] == [
+        ("one", "user", 1),
+        ({"n": None}, "user", 2),
+    ]
+    assert append(caller, {"payload": 1, "entry_key": "k"}).json["results"][0] == {"sequence": 1, "status": "duplicate"}
+
+
+def test_an_edit_that_is_sent_twice_is_made_once(caller: Caller) -> None:
+    append(caller, "one")
+    entry, headers = f"{LOG}/entries/1", {"if_match": '"1"', "idempotency_key": "k"}
+    first, again = (caller.patch(entry, {"payload": "two"}, **headers) for _ in range(2))
+    assert (first.json, first.headers["etag"]) == (again.json, again.headers["etag"])
+    assert again.headers["idempotent-replayed"] == "true"
+    assert len(caller.get(f"{entry}/history").json["versions"]) == 1
+
+
+def test_an_entry_is_removed_with_what_it_was(caller: Caller) -> None:
+    append(caller, "one", {"payload": "two", "entry_key": "k"}, "three")
+    entry = f"{LOG}/entries/2"
+    caller.patch(entry, {"payload": "2"}, if_match="*")
+    assert caller.delete(entry, if_match='"1"').status == 412
+    assert caller.delete(entry, if_match='"2"').status == 204
+    assert (caller.delete(entry).status, caller.get(entry).status, caller.get(f"{entry}/history").status) == (404,) * 3
+    assert payloads(caller) == ["one", "three"]
+    assert append(caller, {"payload": "two", "entry_key": "k"}).json["results"][0]["sequence"] == 4
+    assert caller.get("/v1/users/anna/logs").json["logs"][0]["entries"] == 3
+
+
+def test_a_branch_goes_on_from_an_entry(caller: Caller) -> None:
+    append(caller, 1, 2, 3)
+    assert caller.post(LOG, {"entries": [{"payload": "a"}], "branch": "retry"}).status == 404
+    begun = {"entries": [{"payload": "a"}], "branch": "retry", "root": 2}
+    assert caller.twice(LOG, begun, "begin").json["results"][0]["sequence"] == 4
+    append(caller, 5)
+    caller.post(LOG, {"entries": [{"payload": "b"}], "branch": "retry"})
+    caller.post(LOG, {"entries": [{"payload": "x"}], "branch": "of it", "root": 4})
+    assert payloads(caller) == [1, 2, 3, 5]
+    for limit in (1, 3, 100):
+        assert payloads(caller, limit=limit, branch="retry") == ["a", "b"]
+        assert payloads(caller, limit=limit, branch="of it", include_parents="true") == [1, 2, "a", "x"]
+        backwards = payloads(caller, limit=limit, branch="retry", include_parents="true", order="desc")
+        assert backwards == ["b", "a", 2, 1]
+        assert payloads(caller, limit=limit, every_branch="true") == [1, 2, 3, "a", 5, "b", "x"]
+    assert caller.get(f"{LOG}/branches").json["branches"] == [
+        {"name": "retry", "root": 2, "parent": "main"},
+        {"name": "of it", "root": 4, "parent": "retry"},
+    ]
+    assert caller.get(f"{LOG}/entries/4").json["branch"] == "retry"
+    assert caller.post(LOG, {**begun, "root": 3}).status == 409
+    assert caller.post(LOG, {**begun, "branch": "other", "root": 70}).locs == {("body", "root")}
+    assert caller.get(LOG, {"branch": "other"}).status == 404
+    popped = [caller.post(f"{LOG}/pop?branch=retry", {}).json.get("entry", {}).get("payload") for _ in range(3)]
+    assert (popped, payloads(caller)) == (["b", "a", None], [1, 2, 3, 5])
+    caller.delete(LOG)
+    assert (payloads(caller), caller.get(f"{LOG}/branches").json["branches"]) == ([], [])
+
+
+def test_a_log_from_before_branches_goes_on(app: App) -> None:
+    """As 0.1.0's first builds stored it."""
+    scope, path, digest = Scope("local", "anna"), entries_path("monday"), head_key("monday")
+    head = {"conversation_id": "monday", "next": 3, "begins": 1, "count": 2, "id": app.ids.fresh()}
+    batch = {"entries": [{"at": "2026-05-01T12:00:00.000000Z", "payload": n} for n in (1, 2)], "id": app.ids.fresh()}
+    writes = [ItemWrite(digest, head), ItemWrite(ItemKey(path, "000000000001"), batch)]
+    app.parts.items.write(scope, writes, utc_now())
+    caller = Caller(Cloud(app))
+    caller.post(LOG, {"entries": [{"payload": "a"}], "branch": "b", "root": 1})
+    caller.patch(f"{LOG}/entries/2", {"payload": "two"}, if_match='"1"')
+    assert payloads(caller, every_branch="true") == [1, "two", "a"]
+
+
+def test_a_reading_is_bounded_in_bytes(caller: Caller) -> None:
+    for _ in range(3):
+        append(caller, *("x" * 240_000 for _ in range(8)))
+    page = caller.get(LOG, {"limit": "1000"})
+    assert 1 < len(page.json["entries"]) < 24
+    assert len(page.text) < 4_500_000
+    assert len(payloads(caller, limit=1000)) == 24
+
+
+def test_a_repeated_request_whose_claim_lapsed_does_not_append_twice(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The function ends between the commit and the answer; the client asks again when the claim has lapsed."""
+    caller = Caller(Cloud(app))
+
+    def ended(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(app.parts.idempotency, "complete", ended)
+        with pytest.raises(KeyboardInterrupt):
+            append(caller, 1, {"payload": 2, "entry_key": "two"}, idempotency_key="k")
+    append(caller, 3)
+    later = {"idempotency_key": "k", "x_recollect_now": iso(utc_now() + timedelta(minutes=5))}
+    again = append(caller, 1, {"payload": 2, "entry_key": "two"}, **later)
+    assert again.json["results"] == [{"sequence": n, "status": "created"} for n in (1, 2)]
+    assert payloads(caller) == [1, 2, 3]
+
+
 def test_a_request_that_is_sent_twice_appends_once(caller: Caller) -> None:
     caller.twice(LOG, {"entries": [{"payload": 1}, {"payload": 2}]}, "key-1")
     assert payloads(caller) == [1, 2]
@@ -94,7 +204,7 @@ def test_what_a_stopped_clearing_left_is_never_read(app: App, monkeypatch: pytes
     caller = Caller(Cloud(app))
     append(caller, {"payload": 1, "entry_key": "one"}, 2)
     with monkeypatch.context() as stopped:
-        stopped.setattr(SessionLogs, "_remove_cleared", lambda *_: None)
+        stopped.setattr(LogStore, "remove_before", lambda *_: None)
         caller.delete(LOG)
     assert caller.post(f"{LOG}/pop", {}).json == {}
     assert append(caller, {"payload": 3, "entry_key": "one"}).json["results"][0] == {"sequence": 3, "status": "created"}
@@ -163,8 +273,8 @@ def test_an_erasure_reaches_the_log_and_leaves_what_is_said_afterwards(app: App)
     assert payloads(caller, path) == [2]
 
 
-def exported(caller: Caller) -> str:
-    text, target = "", "/v1/users/anna/export"
+def exported(caller: Caller, user: str = "anna") -> str:
+    text, target = "", f"/v1/users/{user}/export"
     while target:
         page = caller.get(target)
         text, target = text + page.text, page.headers.get("link", "").partition(">")[0].removeprefix("<")
@@ -193,6 +303,27 @@ def test_an_export_has_the_logs_and_an_import_brings_back_what_was_not_removed(a
     assert payloads(caller) == []
 
 
+def test_branches_and_history_are_exported_and_imported(app: App) -> None:
+    caller = Caller(Cloud(app))
+    append(caller, 1, 2)
+    caller.post(LOG, {"entries": [{"payload": "a"}], "branch": "b", "root": 1})
+    append(caller, 4)
+    for n in range(3):
+        caller.patch(f"{LOG}/entries/3", {"payload": n}, if_match="*")
+    text = exported(caller)
+    assert caller.post("/v1/users/ben/import", text.encode()).json["created"] == 7
+    copied = "/v1/users/ben/conversations/monday/log"
+    everything = {"every_branch": "true"}
+    assert caller.get(copied, everything).json == caller.get(LOG, everything).json
+    assert payloads(caller, copied, branch="b", include_parents="true") == [1, 2]
+    history = [caller.get(f"{path}/entries/3/history").json for path in (LOG, copied)]
+    assert history[0] == history[1]
+    assert [one["payload"] for one in history[0]["versions"]] == ["a", 0, 1]
+    assert caller.post("/v1/users/ben/import", text.encode()).json["duplicate"] == 7
+    assert caller.delete("/v1/users/ben").status == 202
+    assert (caller.get(copied, everything).json["entries"], exported(caller, "ben")) == ([], "")
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -201,6 +332,11 @@ def test_an_export_has_the_logs_and_an_import_brings_back_what_was_not_removed(a
         '{"v":1,"kind":"log","conversation_id":"","sequence":1,"at":"2026-05-01T12:00:00Z","payload":1}',
         '{"v":1,"kind":"log","conversation_id":"c","sequence":1,"at":"noon","payload":1}',
         '{"v":1,"kind":"log","conversation_id":"c","sequence":1,"at":"2026-05-01T12:00:00Z","blob":"="}',
+        '{"v":1,"kind":"log_version","conversation_id":"c","sequence":1,"at":"2026-05-01T12:00:00Z","payload":1}',
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":1,"at":"2026-05-01T12:00:00Z","payload":1,"version":0}',
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":2,"at":"2026-05-01T12:00:00Z","payload":1,'
+        '"branch":{"name":"b","root":2,"parent":"main"}}',
+        '{"v":1,"kind":"log","conversation_id":"c","sequence":2,"at":"2026-05-01T12:00:00Z","payload":1,"branch":"b"}',
     ],
 )
 def test_a_line_that_breaks_a_rule_is_invalid(app: App, line: str) -> None:

@@ -19,6 +19,7 @@ from recollect.client.transport import (
     document_of,
     get,
     next_page,
+    once,
     patch,
     post,
     post_once,
@@ -134,31 +135,93 @@ class AsyncResources:
         conversation_id: str,
         entries: Sequence[Mapping[str, Any]],
         *,
+        branch: str | None = None,
+        root: int | None = None,
         idempotency_key: str | None = None,
     ) -> Json:
         """Keeps entries exactly, in order, all or none: `payload` any JSON, or `blob`; `role`, `entry_key`.
 
-        Nothing is derived from them. `results` has the sequence of each.
+        `branch` is where they come instead of `main`; a new one begins behind the entry `root`. Nothing is derived
+        from them. `results` has the sequence of each.
         """
         place = ("users", user_id, "conversations", conversation_id, "log")
-        return await self._answer(post_once(idempotency_key, *place, body={"entries": list(entries)}))
+        body = {"entries": list(entries), "branch": branch, "root": root}
+        return await self._answer(post_once(idempotency_key, *place, body=body))
 
     def log(
-        self, user_id: str, conversation_id: str, *, newest_first: bool = False, limit: int | None = None
+        self,
+        user_id: str,
+        conversation_id: str,
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+        branch: str | None = None,
+        include_parents: bool = False,
+        every_branch: bool = False,
     ) -> AsyncIterator[Json]:
-        """The entries of a conversation's log in either order, through all pages; `limit` is a page's."""
-        query = {"order": "desc" if newest_first else "asc", "limit": limit}
+        """The entries of a conversation's log in either order, through all pages; `limit` is a page's.
+
+        Those of `main`, of a `branch`, with `include_parents` what leads to it, with `every_branch` all.
+        """
+        query = {
+            "order": "desc" if newest_first else "asc",
+            "limit": limit,
+            "branch": branch,
+            "include_parents": "true" if include_parents else None,
+            "every_branch": "true" if every_branch else None,
+        }
         return self._items(get("users", user_id, "conversations", conversation_id, "log", query=query), "entries")
 
-    async def pop_log(self, user_id: str, conversation_id: str) -> Json | None:
-        """Removes the last entry and returns it; None where there is none. Not repeated where no answer comes."""
-        call = replace(
-            post("users", user_id, "conversations", conversation_id, "log", "pop", body={}), repeatable=False
-        )
-        return (await self._answer(call)).get("entry")
+    async def log_branches(self, user_id: str, conversation_id: str) -> list[Json]:
+        """The branches of a log besides `main`: `name`, `root`, and the `parent` that has the root."""
+        answer = await self._answer(get("users", user_id, "conversations", conversation_id, "log", "branches"))
+        return cast(list[Json], answer["branches"])
+
+    async def log_entry(self, user_id: str, conversation_id: str, sequence: int) -> Json:
+        """One entry, of whichever branch. Raises NotFound."""
+        return await self._answer(get(*_entry(user_id, conversation_id, sequence)))
+
+    async def edit_log_entry(
+        self,
+        user_id: str,
+        conversation_id: str,
+        sequence: int,
+        content: Mapping[str, Any],
+        *,
+        version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """Gives an entry another `payload` or `blob`, and `role`; only that version of it where one is given.
+
+        What it was stays in its history. Raises NotFound, VersionMismatch.
+        """
+        call = patch(*_entry(user_id, conversation_id, sequence), body=content, version=version)
+        return await self._answer(once(call, idempotency_key))
+
+    async def delete_log_entry(
+        self, user_id: str, conversation_id: str, sequence: int, *, version: int | None = None
+    ) -> None:
+        """Removes an entry with its history. Raises NotFound, VersionMismatch."""
+        await self._answer(delete(*_entry(user_id, conversation_id, sequence), version=version))
+
+    def log_entry_history(
+        self, user_id: str, conversation_id: str, sequence: int, *, limit: int | None = None
+    ) -> AsyncIterator[Json]:
+        """What an entry was before, oldest first, through all pages; `limit` is a page's. Raises NotFound."""
+        segments = (*_entry(user_id, conversation_id, sequence), "history")
+        return self._items(get(*segments, query={"limit": limit}), "versions")
+
+    async def pop_log(self, user_id: str, conversation_id: str, *, branch: str | None = None) -> Json | None:
+        """Removes the last entry, of `main` or of a branch, and returns it; None where there is none.
+
+        Not repeated where no answer comes.
+        """
+        segments = ("users", user_id, "conversations", conversation_id, "log", "pop")
+        call = post(*segments, body={}, query={"branch": branch})
+        return (await self._answer(replace(call, repeatable=False))).get("entry")
 
     async def clear_log(self, user_id: str, conversation_id: str) -> None:
-        """Removes all entries of a conversation's log."""
+        """Removes all entries of a conversation's log, and its branches."""
         await self._answer(delete("users", user_id, "conversations", conversation_id, "log"))
 
     def logs(self, user_id: str, *, limit: int | None = None) -> AsyncIterator[Json]:
@@ -575,3 +638,7 @@ class AsyncResources:
                 raise ConnectionFailed(f"no answer from {self._http.base_url}: {type(error).__name__}") from error
             return None, pause
         return response, self._retries.pause_after(call, response, attempt)
+
+
+def _entry(user_id: str, conversation_id: str, sequence: int) -> tuple[str, ...]:
+    return ("users", user_id, "conversations", conversation_id, "log", "entries", str(sequence))

@@ -63,7 +63,12 @@ def post_once(
 ) -> Call:
     """A POST with an idempotency key, the caller's or a fresh one, so that the client may repeat it."""
     sent = None if body is None else present(body)
-    return replace(_call("POST", segments, query), body=sent, headers={"Idempotency-Key": key or uuid4().hex})
+    return once(replace(_call("POST", segments, query), body=sent), key)
+
+
+def once(call: Call, key: str | None) -> Call:
+    """The call with an idempotency key, the caller's or a fresh one."""
+    return replace(call, headers={**call.headers, "Idempotency-Key": key or uuid4().hex})
 
 
 def put(*segments: str, body: Mapping[str, Any], version: int | str | None) -> Call:

@@ -14,7 +14,8 @@ from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.segments import SegmentUseCases
 from recollect.items.use_cases import KeepItems
 from recollect.rules.use_cases import TenantRuleStore
-from recollect.session_log.use_cases import SessionLogs
+from recollect.session_log.lasting import LastingLogs
+from recollect.session_log.store import LogStore
 from recollect.timeline.bus import BusOutbox
 
 
@@ -28,7 +29,6 @@ class ArchiveUseCases(UseCases):
     _deletion: DeletionUseCases
     _outbox: BusOutbox
     _items: Callable[[], KeepItems]
-    _logs: Callable[[], SessionLogs]
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
@@ -73,12 +73,16 @@ class ArchiveUseCases(UseCases):
     @cached_property
     def log_exports(self) -> ExportLogs:
         """The logs of conversations in an export."""
-        return ExportLogs(self._logs().lasting)
+        return ExportLogs(self._lasting_logs)
 
     @cached_property
     def log_imports(self) -> ImportLogs:
         """The same in an import."""
-        return ImportLogs(self._parts.items, self._logs().restore)
+        return ImportLogs(self._parts.items, self._lasting_logs, self._timeline.known_users.note)
+
+    @property
+    def _lasting_logs(self) -> LastingLogs:
+        return LastingLogs(LogStore(self._parts.items, self._deployment.ids))
 
     @cached_property
     def retention(self) -> Retain:

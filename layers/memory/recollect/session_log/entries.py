@@ -1,20 +1,23 @@
 """Entries of a conversation's log, and how they are stored.
 
-| collection         | owner | labels             | key                 | value                                        |
-|--------------------|-------|--------------------|---------------------|----------------------------------------------|
-| `session_logs`     | user  |                    | conversation        | `conversation_id`, `next`, `begins`, `count` |
-| `session_log`      | user  | conversation, main | sequence, 12 digits | `entries`: those from that sequence on       |
-| `session_log_keys` | user  | conversation, main | SHA-256 of the key  | `sequence`                                   |
+| collection             | owner | labels                 | key                | value                                |
+|------------------------|-------|------------------------|--------------------|--------------------------------------|
+| `session_logs`         | user  |                        | conversation       | `conversation_id`, `next`, `begins`, |
+|                        |       |                        |                    | `count`, `branches`                  |
+| `session_log`          | user  | conversation, main     | sequence, 12 digits| `entries` from that sequence on,     |
+|                        |       |                        |                    | `branch` unless `main`, `origin`     |
+| `session_log_keys`     | user  | conversation, main     | SHA-256 of the key | `sequence`                           |
+| `session_log_versions` | user  | conversation, sequence | version, 6 digits  | `entry` in that version, `branch`    |
 
 A conversation is named by the SHA-256 of its id, since an erasure, which goes by the `id` of the write in each value,
 takes an id of ours in a name for it. The head (`session_logs`) is written with every change, on the version that was
-read: one change after another. Sequences below its `begins` are cleared, whatever is still stored of them. `main` is
-the branch; there is no other yet.
+read: one change after another. Sequences below its `begins` are cleared, whatever is still stored of them. The label
+`main` stands for all branches: their entries lie in one order, which is the one in which they came.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -22,9 +25,11 @@ from typing import Any
 from recollect.core.errors import InvalidInput
 from recollect.core.items import Item, ItemKey, ItemPath, document_of, json_bytes, reading
 from recollect.core.time import from_iso, iso
+from recollect.session_log.branches import MAIN, Branch, branch_document, branch_in
 
 HEADS = ItemPath("session_logs")
 ENTRIES = ItemPath("session_log")
+VERSIONS = ItemPath("session_log_versions")
 MOST_ENTRIES = 1_000
 """Entries of one append."""
 MOST_BYTES = 256 * 1024
@@ -32,8 +37,9 @@ MOST_BYTES = 256 * 1024
 MOST_BYTES_AT_ONCE = 2_000_000
 """Bytes of JSON of one append."""
 _BATCH_BYTES = 300 * 1024
-_MAIN = "main"
+_ALL_BRANCHES = "main"
 _DIGITS = 12
+_VERSION_DIGITS = 6
 
 
 class Role(StrEnum):
@@ -58,7 +64,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A stored entry. `sequence` counts from 1 in a conversation and is never given again."""
+    """A stored entry. `sequence` counts from 1 in a conversation and is never given again.
+
+    `version` counts its contents from 1; `edited_at` is when it got the present one, None for the first.
+    """
 
     sequence: int
     at: datetime
@@ -66,29 +75,60 @@ class Entry:
     blob: str | None = None
     role: Role | None = None
     entry_key: str | None = None
+    branch: str = MAIN
+    version: int = 1
+    edited_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The state of a log: the next sequence, the first that is not cleared, and how many entries there are."""
+    """The state of a log: the next sequence, the first that is not cleared, the number of entries, the branches."""
 
     conversation_id: str
     next: int = 1
     begins: int = 1
     count: int = 0
+    branches: Mapping[str, Branch] = field(default_factory=dict)
+
+    def grown(self, entries: Sequence[Entry]) -> "Head":
+        """With further entries, rising, of branches that it has."""
+        last = {entry.branch: entry.sequence for entry in entries}
+        longer = {name: replace(self.branches[name], last=end) for name, end in last.items() if name != MAIN}
+        return replace(
+            self,
+            next=entries[-1].sequence + 1,
+            count=self.count + len(entries),
+            branches={**self.branches, **longer},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The request that appended entries, which may be repeated, and the first sequence that it gave."""
+
+    request: str
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Entries that are stored as one item; their sequences follow one another."""
+    """Entries of one branch that are stored as one item; their sequences follow one another."""
 
     key: ItemKey
-    entries: tuple[Entry, ...] = field(default=())
+    entries: tuple[Entry, ...]
+    origin: Origin | None = None
+
+    @property
+    def branch(self) -> str:
+        """The branch of them all."""
+        return self.entries[0].branch
 
     @property
     def document(self) -> dict[str, Any]:
         """As it is stored."""
-        return {"entries": [_document(entry) for entry in self.entries]}
+        found: dict[str, Any] = {"entries": [_document(entry) for entry in self.entries]}
+        found |= {} if self.branch == MAIN else {"branch": self.branch}
+        return found if self.origin is None else {**found, "origin": [self.origin.request, self.origin.first]}
 
 
 def head_key(conversation_id: str) -> ItemKey:
@@ -96,19 +136,35 @@ def head_key(conversation_id: str) -> ItemKey:
     return ItemKey(HEADS, _digest(conversation_id))
 
 
-def head_of_batch(batch: ItemKey) -> ItemKey:
-    """Where the head of the log is that has the batch."""
-    return ItemKey(HEADS, batch.path.labels[0])
+def head_of(stored: ItemKey) -> ItemKey:
+    """Where the head of the log is that has the batch, or the earlier version."""
+    return ItemKey(HEADS, stored.path.labels[0])
 
 
 def entries_path(conversation_id: str) -> ItemPath:
     """Where the batches of a log are."""
-    return ItemPath(ENTRIES.collection, (_digest(conversation_id), _MAIN))
+    return ItemPath(ENTRIES.collection, (_digest(conversation_id), _ALL_BRANCHES))
+
+
+def batch_key(conversation_id: str, sequence: int) -> ItemKey:
+    """Where the batch is that begins with that sequence."""
+    return ItemKey(entries_path(conversation_id), _number(sequence))
 
 
 def keys_path(conversation_id: str) -> ItemPath:
     """Where the entry keys of a log are."""
-    return ItemPath("session_log_keys", (_digest(conversation_id), _MAIN))
+    return ItemPath("session_log_keys", (_digest(conversation_id), _ALL_BRANCHES))
+
+
+def versions_path(conversation_id: str, sequence: int | None = None) -> ItemPath:
+    """Where the earlier versions of an entry are; without a sequence those of the whole log."""
+    labels = (_digest(conversation_id),) if sequence is None else (_digest(conversation_id), _number(sequence))
+    return ItemPath(VERSIONS.collection, labels)
+
+
+def version_key(conversation_id: str, entry: Entry) -> ItemKey:
+    """Where the entry is when it is an earlier version."""
+    return ItemKey(versions_path(conversation_id, entry.sequence), f"{entry.version:0{_VERSION_DIGITS}d}")
 
 
 def entry_key(conversation_id: str, key: str) -> ItemKey:
@@ -120,41 +176,56 @@ def head_in(item: Item) -> Head:
     """The head of an item. Raises StoredDataError."""
     with reading("the head of a log"):
         numbers = {name: int(item.value[name]) for name in ("next", "begins", "count")}
-        return Head(conversation_id=str(item.value["conversation_id"]), **numbers)
+        branches = {name: branch_in(name, one) for name, one in item.value.get("branches", {}).items()}
+        return Head(conversation_id=str(item.value["conversation_id"]), branches=branches, **numbers)
 
 
 def head_document(head: Head) -> dict[str, Any]:
     """As it is stored."""
-    return document_of(head)
+    branches = {name: branch_document(one) for name, one in head.branches.items()}
+    return document_of(head, {"branches"}) | ({"branches": branches} if branches else {})
 
 
 def batch_in(item: Item) -> Batch:
     """The batch of an item. Raises StoredDataError."""
     with reading("a log"):
-        first = int(item.key.key)
-        return Batch(item.key, tuple(_entry(first + place, one) for place, one in enumerate(item.value["entries"])))
+        first, branch = int(item.key.key), str(item.value.get("branch", MAIN))
+        entries = [_entry(first + place, branch, one) for place, one in enumerate(item.value["entries"])]
+        origin = item.value.get("origin")
+        return Batch(item.key, tuple(entries), None if origin is None else Origin(str(origin[0]), int(origin[1])))
 
 
-def batches_of(conversation_id: str, entries: Sequence[Entry]) -> Iterator[Batch]:
-    """The entries in order, in batches whose sequences follow one another and which fit into an item."""
+def version_in(item: Item) -> Entry:
+    """The entry of an item that holds an earlier version. Raises StoredDataError."""
+    with reading("a version of an entry"):
+        return _entry(int(item.key.path.labels[1]), str(item.value.get("branch", MAIN)), item.value["entry"])
+
+
+def version_document(entry: Entry) -> dict[str, Any]:
+    """An earlier version as it is stored."""
+    found: dict[str, Any] = {"entry": _document(entry)}
+    return found if entry.branch == MAIN else {**found, "branch": entry.branch}
+
+
+def batches_of(conversation_id: str, entries: Sequence[Entry], origin: Origin | None = None) -> Iterator[Batch]:
+    """The entries in order, in batches of one branch whose sequences follow one another and which fit into an item."""
     part: list[Entry] = []
     size = 0
     for entry in entries:
         own = json_bytes(_document(entry)) + 1
-        if part and (size + own > _BATCH_BYTES or entry.sequence != part[-1].sequence + 1):
-            yield _batch(conversation_id, part)
+        if part and (size + own > _BATCH_BYTES or not _follows(entry, part[-1])):
+            yield _batch(conversation_id, part, origin)
             part, size = [], 0
         part.append(entry)
         size += own
     if part:
-        yield _batch(conversation_id, part)
+        yield _batch(conversation_id, part, origin)
 
 
-def entry_of(draft: Draft, sequence: int, at: datetime) -> Entry:
+def entry_of(draft: Draft, sequence: int, at: datetime, branch: str = MAIN) -> Entry:
     """The entry that a draft becomes."""
-    return Entry(
-        sequence=sequence, at=at, payload=draft.payload, blob=draft.blob, role=draft.role, entry_key=draft.entry_key
-    )
+    given = {name: getattr(draft, name) for name in ("payload", "blob", "role", "entry_key")}
+    return Entry(sequence=sequence, at=at, branch=branch, **given)
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
@@ -181,20 +252,29 @@ def _digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
 
 
-def _batch(conversation_id: str, entries: Sequence[Entry]) -> Batch:
-    key = f"{entries[0].sequence:0{_DIGITS}d}"
-    return Batch(ItemKey(entries_path(conversation_id), key), tuple(entries))
+def _number(sequence: int) -> str:
+    return f"{sequence:0{_DIGITS}d}"
+
+
+def _follows(entry: Entry, last: Entry) -> bool:
+    return entry.sequence == last.sequence + 1 and entry.branch == last.branch
+
+
+def _batch(conversation_id: str, entries: Sequence[Entry], origin: Origin | None) -> Batch:
+    return Batch(batch_key(conversation_id, entries[0].sequence), tuple(entries), origin)
 
 
 def _document(entry: Entry) -> dict[str, Any]:
     found: dict[str, Any] = {"at": iso(entry.at)}
     found |= {"payload": entry.payload} if entry.blob is None else {"blob": entry.blob}
     found |= {} if entry.role is None else {"role": entry.role.value}
-    return found if entry.entry_key is None else {**found, "key": entry.entry_key}
+    found |= {} if entry.entry_key is None else {"key": entry.entry_key}
+    found |= {"version": entry.version} if entry.version > 1 else {}
+    return found if entry.edited_at is None else {**found, "edited_at": iso(entry.edited_at)}
 
 
-def _entry(sequence: int, document: Mapping[str, Any]) -> Entry:
-    role = document.get("role")
+def _entry(sequence: int, branch: str, document: Mapping[str, Any]) -> Entry:
+    role, edited_at = document.get("role"), document.get("edited_at")
     return Entry(
         sequence=sequence,
         at=from_iso(document["at"]),
@@ -202,4 +282,7 @@ def _entry(sequence: int, document: Mapping[str, Any]) -> Entry:
         blob=document.get("blob"),
         role=None if role is None else Role(role),
         entry_key=document.get("key"),
+        branch=branch,
+        version=int(document.get("version", 1)),
+        edited_at=None if edited_at is None else from_iso(edited_at),
     )

@@ -91,6 +91,9 @@ class DynamoDBItems:
         more = key_in(found[limit - 1]).sk if len(found) > limit else None
         return ItemPage(tuple(map(item_in, found[:limit])), more)
 
+    def beside(self, owner: Scope, key: ItemKey) -> str:
+        return item_key(owner, key).sk
+
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
         """Due items of every tenant, shard by shard, in each the longest due first."""
         shard, start = _due_place(after)

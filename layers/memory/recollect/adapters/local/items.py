@@ -82,6 +82,9 @@ class SqliteItems:
         more = json.dumps(rows[limit - 1][1:3], ensure_ascii=False) if len(rows) > limit else None
         return ItemPage(items, more)
 
+    def beside(self, owner: Scope, key: ItemKey) -> str:  # noqa: ARG002 - the port's
+        return json.dumps([_labels(key.path.labels), key.key], ensure_ascii=False)
+
     def due(self, queue: str, now: datetime, limit: int, after: str | None) -> DuePage:
         place = _BEFORE_ALL if after is None else _numbers(after)
         with self._database.reading() as connection:

@@ -3,145 +3,59 @@
 Nothing is derived from it: no memory, no summary, no contradiction, no search result.
 """
 
-import base64
-import binascii
-from typing import Annotated, Any, Self
-
-from pydantic import Field, model_validator
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from recollect.app import App
-from recollect.core.errors import Forbidden
+from recollect.core.errors import Forbidden, InvalidInput
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import Listing, listing_of, open_cursor, page_reply, seal, start_of
-from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
-from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import (
-    IN_QUERY,
-    AnswerModel,
-    Count,
-    Cursor,
-    Identifier,
-    Maybe,
-    OneOf,
-    Paged,
-    Read,
-    RequestModel,
-    Time,
-    check_depth,
-    fault,
-    page_of,
-    within_page,
+from recollect.entrypoints.http.headers import KEY, Answer, Attempt, idempotent
+from recollect.entrypoints.http.log_documents import (
+    AppendBody,
+    AppendedAnswers,
+    BranchAnswer,
+    BranchesAnswer,
+    BranchQuery,
+    EntriesPage,
+    EntryAnswer,
+    EntryPatch,
+    LogQuery,
+    LogsPage,
+    PoppedAnswer,
+    UserAnswer,
+    UsersPage,
+    VersionsPage,
 )
+from recollect.entrypoints.http.messages import NO_HEADERS, Reply, Request, etag
+from recollect.entrypoints.http.models import Paged, fitted
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routing import USER, Routes
-from recollect.session_log.entries import MOST_ENTRIES, Draft, Entry, Role
-from recollect.session_log.use_cases import LogPage, Place
+from recollect.session_log.branches import MAIN
+from recollect.session_log.editing import EntryName
+from recollect.session_log.entries import Entry
+from recollect.session_log.reading import LogPage, Place
 
 _LOG = f"{USER}/conversations/{{conversation_id}}/log"
-_DEPTH = 64
+_ENTRY = f"{_LOG}/entries/{{sequence}}"
 
-
-def _payload(value: Any) -> Any:
-    check_depth(value, _DEPTH)
-    return value
-
-
-def _blob(value: Any) -> str:
-    try:
-        base64.b64decode(value, validate=True)
-    except (TypeError, ValueError, binascii.Error):
-        raise fault("must be base64") from None
-    return str(value)
-
-
-class DraftBody(RequestModel, title="LogDraft"):
-    """`payload` or `blob`."""
-
-    cleared_by_null = frozenset({"payload"})
-
-    payload: Annotated[Any, Read(_payload, {})] = Field(None, description="Any JSON of at most 256 KiB.")
-    blob: Maybe[Annotated[str, Read(_blob, {"type": "string", "contentEncoding": "base64"})]] = Field(
-        None, description="Bytes, in base64."
-    )
-    role: Maybe[Annotated[Role, OneOf(*Role)]] = None
-    entry_key: Maybe[Identifier] = Field(
-        None, description="An entry of the same key that is there already is not appended again."
-    )
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if len({"payload", "blob"} & self.model_fields_set) != 1:
-            raise fault("must have a payload or a blob")
-        return self
-
-
-class AppendBody(RequestModel, title="LogAppend"):
-    entries: Annotated[list[DraftBody], Field(min_length=1, max_length=MOST_ENTRIES)]
-
-
-class LogQuery(RequestModel):
-    order: Annotated[str, OneOf("asc", "desc")] = Field("asc", description="`desc`: the last ones, the newest first.")
-    limit: Annotated[int, Field(ge=1, le=MOST_ENTRIES), IN_QUERY] = 100
-    cursor: Maybe[Cursor] = None
-
-
-class AppendedAnswer(AnswerModel, title="LogAppended"):
-    sequence: Count
-    status: Annotated[str, OneOf("created", "duplicate")]
-
-
-class AppendedAnswers(AnswerModel, title="LogAppendedEntries"):
-    results: list[AppendedAnswer]
-
-
-class EntryAnswer(AnswerModel, title="LogEntry"):
-    sequence: Count
-    at: Time
-    payload: Any = Field(None, description="null where the entry is a blob.")
-    blob: Maybe[str] = None
-    role: Maybe[Annotated[str, OneOf(*Role)]] = None
-    entry_key: Maybe[str] = None
-
-    @classmethod
-    def of_entry(cls, entry: Entry) -> Self:
-        """The entry as it is shown."""
-        return cls.made_of(entry)
-
-
-class PoppedAnswer(AnswerModel, title="LogPopped"):
-    """Without `entry` where the log has none."""
-
-    entry: Maybe[EntryAnswer] = None
-
-
-class LogAnswer(AnswerModel, title="Log"):
-    conversation_id: str
-    entries: Count
-    last_sequence: Count
-    updated_at: Time
-
-
-class UserAnswer(AnswerModel, title="User"):
-    user_id: str
-
-
-EntriesPage = page_of("LogEntriesPage", "entries", EntryAnswer)
-LogsPage = page_of("LogsPage", "logs", LogAnswer)
-UsersPage = page_of("UsersPage", "users", UserAnswer)
 
 routes = Routes()
 
 
-@routes.post(_LOG, answer=AppendedAnswers, good=(201,), errors=(409,), idempotent=True)
+@routes.post(_LOG, answer=AppendedAnswers, good=(201,), errors=(404, 409), idempotent=True)
 def append_to_log(app: App, request: Request, body: AppendBody) -> Reply:
     """Appends entries to the log of a conversation, all or none."""
     scope, conversation_id = _place(request)
-    app.timeline.write_limits.take(scope.tenant, len(body.entries), app.rules.resolved(scope.tenant))
-    drafts = [_draft(one) for one in body.entries]
+    _take(app, scope, len(body.entries))
+    drafts = [one.draft for one in body.entries]
 
-    def work(_attempt: Attempt) -> Answer:
+    def work(attempt: Attempt) -> Answer:
+        how = replace(body.appending, request=attempt.seed if _is_repeatable(request) else None, again=attempt.again)
         with located(lambda _: ("body",)):
-            appended = app.logs.append(scope, conversation_id, drafts, request.now)
+            appended = app.logs.append(scope, conversation_id, drafts, request.now, how)
         states = ["duplicate" if one.duplicate else "created" for one in appended]
         shown = [{"sequence": one.sequence, "status": state} for one, state in zip(appended, states, strict=True)]
         return Answer(201, {"results": shown})
@@ -150,32 +64,91 @@ def append_to_log(app: App, request: Request, body: AppendBody) -> Reply:
     return answer.reply(AppendedAnswers.model_validate(answer.body), {"entries": len(drafts)})
 
 
-@routes.get(_LOG, answer=EntriesPage)
+@routes.get(_LOG, answer=EntriesPage, errors=(404,))
 def read_log(app: App, request: Request, query: LogQuery) -> Reply:
     """Entries of the log, from the first or from the last one on."""
     scope, conversation_id = _place(request)
     listing = listing_of(app, f"log {conversation_id}", scope, query)
     place = None if query.cursor is None else _read_up_to(open_cursor(query.cursor, listing, 2))
-    newest_first = query.order == "desc"
-    page = app.logs.read(scope, conversation_id, query.limit, place, newest_first=newest_first)
-    fitting = len(within_page([EntryAnswer.of_entry(one) for one in page.entries]))
-    if fitting < len(page.entries):
-        page = app.logs.read(scope, conversation_id, fitting, place, newest_first=newest_first)
+    page = app.logs.read(
+        scope, conversation_id, query.limit, place, newest_first=query.order == "desc", view=query.view
+    )
     return _page_reply(page, listing)
 
 
-@routes.post(f"{_LOG}/pop", answer=PoppedAnswer, errors=(409,))
-def pop_from_log(app: App, request: Request) -> Reply:
-    """Removes the last entry of the log and returns it."""
+@routes.get(f"{_LOG}/branches", answer=BranchesAnswer)
+def list_log_branches(app: App, request: Request) -> Reply:
+    """The branches of the log, in the order of their roots; `main` is none of them."""
+    found = app.logs.branches(*_place(request))
+    shown = [BranchAnswer.made_of(one) for one in found]
+    return Reply(200, BranchesAnswer(branches=shown), log={"returned": len(shown)})
+
+
+@routes.get(_ENTRY, answer=EntryAnswer, errors=(404,))
+def get_log_entry(app: App, request: Request) -> Reply:
+    """One entry of the log, of whichever branch."""
+    return _entry_reply(app.log_entries.one(request.scope(), _named(request)))
+
+
+@routes.add(
+    "PATCH",
+    _ENTRY,
+    answer=EntryAnswer,
+    errors=(404, 409, 412, 428),
+    needs_version=True,
+    idempotent=True,
+)
+def patch_log_entry(app: App, request: Request, body: EntryPatch) -> Reply:
+    """Gives an entry another content; what it was stays in its history.
+
+    A record of an idempotency key holds the version alone.
+    """
+    scope, name = request.scope(), _named(request)
+    _take(app, scope, 1)
+
+    def work(_attempt: Attempt) -> Answer:
+        with located(lambda _: ("body",)):
+            edited = app.log_entries.edit(scope, name, body.changed, request.accepts, request.now)
+        return Answer(200, {"version": edited.version}, edited)
+
+    about = [scope.user_id, name.conversation_id, name.sequence]
+    answer = idempotent(app, request, work, about=about)
+    return _entry_reply(answer.made or app.log_entries.one(scope, name), answer.headers)
+
+
+@routes.delete(_ENTRY, good=(204,), errors=(404, 409, 412))
+def delete_log_entry(app: App, request: Request) -> Reply:
+    """Removes an entry with its history; the sequences of the others stay."""
+    app.log_entries.remove(request.scope(), _named(request), request.accepts, request.now)
+    return Reply(204, "")
+
+
+@routes.get(f"{_ENTRY}/history", answer=VersionsPage, errors=(404,))
+def log_entry_history(app: App, request: Request, query: Paged) -> Reply:
+    """What an entry was before, oldest first."""
+    scope, name = request.scope(), _named(request)
+    listing = listing_of(app, f"log {name.conversation_id} {name.sequence}", scope)
+    after = start_of(query, listing)
+
+    def read(limit: int) -> tuple[list[EntryAnswer], str | None]:
+        page = app.log_entries.versions(scope, name, limit, after)
+        return [EntryAnswer.of_entry(one) for one in page.versions], page.more
+
+    return page_reply(VersionsPage, *fitted(read, query.limit), listing)
+
+
+@routes.post(f"{_LOG}/pop", answer=PoppedAnswer, errors=(404, 409))
+def pop_from_log(app: App, request: Request, query: BranchQuery) -> Reply:
+    """Removes the last entry of the log, or of a branch, and returns it."""
     scope, conversation_id = _place(request)
-    entry = app.logs.pop(scope, conversation_id, request.now)
+    entry = app.logs.pop(scope, conversation_id, request.now, query.branch or MAIN)
     shown = PoppedAnswer(entry=None if entry is None else EntryAnswer.of_entry(entry))
     return Reply(200, shown, log={"found": entry is not None})
 
 
 @routes.delete(_LOG, good=(204,), errors=(409,))
 def clear_log(app: App, request: Request) -> Reply:
-    """Removes all entries of the log."""
+    """Removes all entries of the log, and its branches."""
     scope, conversation_id = _place(request)
     app.logs.clear(scope, conversation_id, request.now)
     return Reply(204, "")
@@ -210,8 +183,24 @@ def _read_up_to(sealed: list[Any]) -> Place:
     return Place(page, int(sequence))
 
 
-def _draft(body: DraftBody) -> Draft:
-    return Draft(payload=body.payload, blob=body.blob, role=body.role, entry_key=body.entry_key)
+def _take(app: App, scope: Scope, writes: int) -> None:
+    app.timeline.write_limits.take(scope.tenant, writes, app.rules.resolved(scope.tenant))
+
+
+def _is_repeatable(request: Request) -> bool:
+    return KEY.lower() in request.call.headers
+
+
+def _named(request: Request) -> EntryName:
+    given = request.path["sequence"]
+    if not re.fullmatch("[1-9][0-9]{0,11}", given):
+        raise InvalidInput("must be a sequence", ("path", "sequence"))
+    return EntryName(request.path["conversation_id"], int(given))
+
+
+def _entry_reply(entry: Entry, headers: Mapping[str, str] = NO_HEADERS) -> Reply:
+    log = {"version": entry.version}
+    return Reply(200, EntryAnswer.of_entry(entry), {**headers, **etag(entry.version)}, log=log)
 
 
 def _page_reply(page: LogPage, listing: Listing) -> Reply:

@@ -36,7 +36,7 @@ from recollect.entrypoints.http.models import (
     utf8,
 )
 from recollect.entrypoints.http.routing import USER, Routes, path_segment
-from recollect.session_log.use_cases import Logged
+from recollect.session_log.lasting import Logged
 
 NDJSON = "application/x-ndjson"
 _AT_ONCE = 100

@@ -1,0 +1,115 @@
+"""One entry of a log: read, edited, removed; what it was before stays in its history.
+
+Nothing is derived from an entry, so nothing else changes with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from recollect.core.errors import NotFound, VersionMismatch
+from recollect.core.idempotency import retry_on_conflict
+from recollect.core.items import ABSENT, ItemWrite
+from recollect.core.scope import Scope
+from recollect.session_log.entries import (
+    Draft,
+    Entry,
+    check_drafts,
+    version_document,
+    version_in,
+    version_key,
+    versions_path,
+)
+from recollect.session_log.store import TRIES, WHAT, LogStore, StoredEntry, StoredHead, rewritten
+from recollect.session_log.use_cases import removal
+
+
+@dataclass(frozen=True, slots=True)
+class EntryName:
+    """Which entry of which log."""
+
+    conversation_id: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsPage:
+    """Earlier versions of an entry, oldest first; `more` is where the next page begins, None at the end."""
+
+    versions: tuple[Entry, ...]
+    more: str | None
+
+
+Accepts = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class EditLog:
+    """The use cases behind `…/log/entries/{sequence}`."""
+
+    _store: LogStore
+
+    def one(self, scope: Scope, name: EntryName) -> Entry:
+        """The entry. Raises NotFound."""
+        return self._stored(scope, name)[1].entry
+
+    def edit(self, scope: Scope, name: EntryName, content: dict[str, Any], accepts: Accepts, now: datetime) -> Entry:
+        """Gives an entry another content: the fields of a draft that change. The one before stays in its history.
+
+        Raises NotFound, VersionMismatch where `accepts` refuses the entry's version, InvalidInput, and Conflict where
+        others change the log all the time.
+        """
+        edited = retry_on_conflict(partial(self._edit, scope, name, content, accepts, now), WHAT, TRIES)
+        return _accepted(edited)
+
+    def remove(self, scope: Scope, name: EntryName, accepts: Accepts, now: datetime) -> None:
+        """Removes an entry with its key and its history. Raises NotFound, VersionMismatch and Conflict."""
+        removed = _accepted(retry_on_conflict(partial(self._remove, scope, name, accepts, now), WHAT, TRIES))
+        self._store.forget_versions(scope, name.conversation_id, removed, now)
+
+    def versions(self, scope: Scope, name: EntryName, limit: int, after: str | None) -> VersionsPage:
+        """A page of what the entry was before. Raises NotFound."""
+        self.one(scope, name)
+        path = versions_path(name.conversation_id, name.sequence)
+        page = self._store.items.page(scope.user, path, limit, after)
+        return VersionsPage(tuple(map(version_in, page.items)), page.more)
+
+    def _edit(
+        self, scope: Scope, name: EntryName, content: dict[str, Any], accepts: Accepts, now: datetime
+    ) -> Entry | None:
+        head, stored = self._stored(scope, name)
+        before = stored.entry
+        if not accepts(before.version):
+            return None
+        after = replace(before, **content)
+        if after == before:
+            return before
+        check_drafts([Draft(payload=after.payload, blob=after.blob)])
+        after = replace(after, version=before.version + 1, edited_at=now)
+        earlier = ItemWrite(version_key(name.conversation_id, before), version_document(before), ABSENT)
+        writes = [*rewritten(name.conversation_id, stored, after), earlier]
+        self._store.change(scope, head, head.head, writes, now)
+        return after
+
+    def _remove(self, scope: Scope, name: EntryName, accepts: Accepts, now: datetime) -> Entry | None:
+        head, stored = self._stored(scope, name)
+        if not accepts(stored.entry.version):
+            return None
+        fewer = replace(head.head, count=head.head.count - 1)
+        self._store.change(scope, head, fewer, removal(name.conversation_id, stored), now)
+        return stored.entry
+
+    def _stored(self, scope: Scope, name: EntryName) -> tuple[StoredHead, StoredEntry]:
+        head = self._store.head(scope, name.conversation_id)
+        stored = self._store.entry(scope, head.head, name.sequence)
+        if stored is None:
+            raise NotFound("the log has no such entry")
+        return head, stored
+
+
+def _accepted(entry: Entry | None) -> Entry:
+    if entry is None:
+        raise VersionMismatch("the entry changed since it was read")
+    return entry
