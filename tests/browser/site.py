@@ -39,6 +39,10 @@ class Site:
         answer.raise_for_status()
         return [one["event_id"] for one in answer.json()["results"]]
 
+    def project(self) -> None:
+        """Until all that was said is projected."""
+        self.api.post("/v1/jobs/reconcile", params={"wait": "true"}, json={}).raise_for_status()
+
     def get(self, path: str, **query: Any) -> Any:
         """A document of the API."""
         return self.api.get(path, params=query).raise_for_status().json()

@@ -47,6 +47,75 @@ def test_what_is_forgotten_and_rejected_is_gone_and_refused(page: Page, site: Si
     assert answer.status_code in (409, 422)
 
 
+def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
+    site.remember("ruth", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    site.remember("ruth", "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    site.project()
+    page.goto("/console/users/ruth/decisions")
+    decided = page.get_by_role("article", name="A decision")
+    expect(decided.first).to_contain_text("I live in Oslo")
+    decided.first.get_by_role("link", name="Take it back").click()
+    expect(page.get_by_text("The loser counts again")).to_be_visible()
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("status")).to_contain_text("taken back")
+    (current,) = site.get("/v1/users/ruth/memories", status="active")["memories"]
+    assert current["content"] == "I live in Oslo"
+
+
+def test_a_job_shows_its_progress_until_it_is_done(page: Page, site: Site) -> None:
+    page.goto("/console/operations")
+    page.get_by_role("link", name="Reconcile", exact=True).first.click()
+    page.get_by_role("button", name="Start it").click()
+    expect(page.get_by_role("status")).to_contain_text("It is done")
+
+
+def test_an_export_is_dropped_on_another_user_who_is_then_erased(page: Page, site: Site) -> None:
+    site.say("sven", "I live in Kiruna", "I ski")
+    page.goto("/console/users/sven/data")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    page.goto("/console/users/tove/data")
+    page.get_by_label("An export of Recollect").set_input_files(download.value.path())
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("status")).to_contain_text("2 records are new")
+    page.get_by_role("link", name="Erase this user").click()
+    page.get_by_label("Type the id of the user").fill("sven")
+    page.get_by_role("button", name="Erase everything").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing is erased")
+    page.get_by_label("Type the id of the user").fill("tove")
+    page.get_by_role("button", name="Erase everything").click()
+    expect(page.get_by_role("status")).to_contain_text("It is done")
+    assert site.get("/v1/users/tove/events", **{"from": 0})["events"] == []
+    assert len(site.get("/v1/users/sven/events", **{"from": 0})["events"]) == 2
+
+
+def test_rules_are_looked_at_before_they_hold(page: Page, site: Site) -> None:
+    page.goto("/console/rules")
+    page.get_by_label("The tenant's own rules").fill('{"context": {"recent": "all"}}')
+    page.get_by_role("button", name="Show what would change").click()
+    expect(page.get_by_role("alert")).to_contain_text("context.recent")
+    page.get_by_label("The tenant's own rules").fill('{"context": {"recent": 6}}')
+    page.get_by_role("button", name="Show what would change").click()
+    expect(page.get_by_role("row", name="context.recent")).to_contain_text("6")
+    page.get_by_role("button", name="Let them hold").click()
+    expect(page.get_by_role("status")).to_contain_text("The rules hold")
+    assert site.get("/v1/rules")["rules"]["context"]["recent"] == 6
+
+
+def test_knowledge_is_written_and_deleted(page: Page, site: Site) -> None:
+    page.goto("/console/knowledge")
+    page.get_by_role("link", name="Make an entry").click()
+    page.get_by_label("Namespace").fill("notes")
+    page.get_by_label("Key").fill("opening hours")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("Value").fill('{"monday": "9 to 5"}')
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="notes / opening hours").click()
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_role("status")).to_contain_text("deleted")
+
+
 def test_a_stranger_signs_in_sees_their_own_and_signs_out(browser: Browser, site: Site) -> None:
     memory = site.remember("pia", "Pia lives in Turin")
     with browser.new_context(base_url=site.url) as context:

@@ -26,7 +26,7 @@ class Visitor:
 
     def post(self, path: str, /, **fields: str) -> Answered:
         """Sends the hidden fields of the page that is shown with these; a field that is empty is left out."""
-        whole = {name: value for name, value in {**self._hidden(), **fields}.items() if value}
+        whole = {name: value for name, value in {**self.hidden(), **fields}.items() if value}
         return self._send("POST", path, urlencode(whole).encode(), {"content-type": FORM, "origin": ORIGIN})
 
     def follow(self, answer: Answered) -> Answered:
@@ -50,7 +50,12 @@ class Visitor:
         self.page = answer
         return answer
 
-    def _hidden(self) -> dict[str, str]:
+    def send_as(self, path: str, body: bytes, content_type: str) -> Answered:
+        """Sends a body as it is."""
+        return self._send("POST", path, body, {"content-type": content_type, "origin": ORIGIN})
+
+    def hidden(self) -> dict[str, str]:
+        """The hidden fields of the page that is shown."""
         found = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', self.page.text if self.page else "")
         return {name: unescape(value) for name, value in found}
 
@@ -58,7 +63,7 @@ class Visitor:
 def visible(answer: Answered) -> str:
     """The words of a page, without its elements."""
     body = answer.text.partition("<main")[2].partition(">")[2].partition("</main>")[0]
-    return " ".join(unescape(re.sub("<[^>]*>", "", body)).split())
+    return " ".join(unescape(re.sub("<[^>]*>", " ", body)).split())
 
 
 def one_memory(caller: Caller, content: str, user: str = "anna", **more: str) -> str:

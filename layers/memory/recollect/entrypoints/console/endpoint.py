@@ -12,6 +12,7 @@ from recollect.entrypoints.console.api import Api, Refusal
 from recollect.entrypoints.console.assets import asset
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.sessions import PATH, Session
+from recollect.entrypoints.console.views.data import NDJSON
 from recollect.entrypoints.console.visit import FETCHED, Views, Visit
 from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, RequestLog, rendered
 from recollect.entrypoints.http.messages import Call, Reply
@@ -20,7 +21,7 @@ from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route, find_route, path_ids
 from recollect.settings import Principal
 
-_SUBJECTS = ("users", "memories", "asking", "decisions")
+_SUBJECTS = ("users", "memories", "asking", "decisions", "derived", "data", "tenant", "operations")
 _SENT_ON = ("authorization", "x-api-key", "host", "origin", "x-recollect-now", "x-recollect-tenant")
 """The headers of a browser's request that the API sees: versions and idempotency are the pages' own matter."""
 _POLICY = (
@@ -47,6 +48,7 @@ class Console:
     """Answers requests at `/console` for one app, by the credentials that the API takes; nothing escapes it."""
 
     def __init__(self, app: App, authenticate: Authenticate, log: RequestLog) -> None:
+        self._app = app
         self._dispatch = Dispatcher(app, routes_of(GROUPS), authenticate, log).dispatch
         self._authenticate = authenticate
         self._log = log
@@ -69,7 +71,7 @@ class Console:
             reply = self._explained(caught, call, session, principal)
         reply = replace(reply, headers={**PAGE_HEADERS, **self._kept(call, session, reply), **reply.headers})
         self._log.request(call, seen[0] if seen else None, principal, reply, perf_counter() - started, error)
-        return rendered(reply)
+        return _whole(reply) if reply.content_type == NDJSON else rendered(reply)
 
     def _reply(self, call: Call, session: Session, principal: Principal | None, seen: list[Route]) -> Reply:
         path = PATH + call.path.removeprefix(FETCHED) if call.path.startswith(f"{FETCHED}/") else call.path
@@ -96,6 +98,7 @@ class Console:
             headers["authorization"] = f"Bearer {session.key}"
         known = principal or Principal("")
         return Visit(
+            app=self._app,
             call=call,
             principal=known,
             api=Api(self._dispatch, replace(call, headers=headers), known),
@@ -145,6 +148,11 @@ class Console:
         if error.status == 401:
             return visit.page("sign_in.html", 401, wrong=False)
         return visit.page("problem.html", error.status, problem=error.problem, sentences=error.sentences)
+
+
+def _whole(reply: Reply) -> Answer:
+    """An export as it is: a server of one's own has no bound on an answer."""
+    return Answer(reply.status, {"Content-Type": NDJSON, "Cache-Control": "no-store", **reply.headers}, str(reply.body))
 
 
 def _signed_out() -> Reply:

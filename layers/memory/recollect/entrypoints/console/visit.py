@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from recollect.app import App
 from recollect.entrypoints.console.api import Api
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.rendering import link, render
@@ -23,6 +24,7 @@ FETCHED = "/console/-"
 class Visit:
     """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked."""
 
+    app: App
     call: Call
     principal: Principal
     api: Api

@@ -1,0 +1,69 @@
+"""Operations: what waits, whether every part answers, and long work with its progress. For administrators."""
+
+from typing import Any
+
+from recollect.core.errors import Forbidden
+from recollect.entrypoints.console.api import Refusal
+from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.http.messages import Reply
+
+views = Views()
+_NEWEST = 20
+REACHES = {
+    "reconcile": "Projects what was accepted and is not searchable yet. Nothing is lost by it.",
+    "summarize": "Makes every summary that is due, of every user.",
+    "retain": "Deletes what the tenant's retention rules, and times of expiry, let go. This cannot be undone.",
+    "snapshot": "Writes a snapshot of the tenant, from which it can be restored.",
+    "reindex": "Builds the search index anew beside the old one; searches go on meanwhile.",
+}
+"""The jobs that need nothing but a click; a restore names a snapshot, and is a command's matter."""
+
+
+@views.get("operations")
+def operations(visit: Visit) -> Reply:
+    """Backlog, parts, and the newest jobs, erasures among them."""
+    _check_admin(visit)
+    jobs = visit.app.jobs.newest(visit.principal.tenant, _NEWEST)
+    return visit.page("operations.html", readiness=_readiness(visit), jobs=jobs, kinds=REACHES)
+
+
+def _check_admin(visit: Visit) -> None:
+    """As the routes of jobs do. Raises Forbidden."""
+    if not visit.principal.admin:
+        raise Forbidden("this needs an administrator")
+
+
+def _readiness(visit: Visit) -> Any:
+    """Not ready is an answer too."""
+    try:
+        return visit.api.get("/v1/ready")
+    except Refusal as refused:
+        if "parts" not in refused.problem:
+            raise
+        return refused.problem
+
+
+@views.get("operations", "{kind}")
+def ask_to_start(visit: Visit) -> Reply:
+    """What a job would reach."""
+    _check_admin(visit)
+    kind = visit.ids["kind"]
+    if kind not in REACHES:
+        raise Refusal(404, {"title": "There is no such job", "detail": "There is no such kind of job."})
+    return visit.page("start_job.html", kind=kind, reaches=REACHES[kind])
+
+
+@views.post("operations", "{kind}")
+def start(visit: Visit) -> Reply:
+    """Starts it."""
+    kind = visit.ids["kind"]
+    if kind not in REACHES:
+        raise Refusal(404, {"title": "There is no such job", "detail": "There is no such kind of job."})
+    job = visit.api.post(f"/v1/jobs/{kind}", {}, once=visit.form.get("once", ""))
+    return visit.go("jobs", job["job_id"])
+
+
+@views.get("jobs", "{job_id}")
+def job(visit: Visit) -> Reply:
+    """How a job stands; the page asks again while it runs."""
+    return visit.page("job.html", job=visit.api.get(f"/v1/jobs/{visit.ids['job_id']}"))

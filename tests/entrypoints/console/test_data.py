@@ -1,0 +1,74 @@
+"""What comes in and goes out through the console: export, import, rejected values, the erasure of a user."""
+
+import pytest
+
+from entrypoints.console.visiting import Visitor, one_memory, visible
+from entrypoints.http.calling import ORIGIN, Caller, Laptop
+
+ANNA = "/console/users/anna"
+
+
+def _uploaded(visitor: Visitor, path: str, content: str, name: str = "file") -> str:
+    """What the page says of a file that was dropped on it."""
+    visitor.get(path)
+    fields = "".join(
+        f'--edge\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
+        for key, value in visitor.hidden().items()
+    )
+    named = 'Content-Disposition: form-data; name="file"; filename="a.ndjson"'
+    file = f"--edge\r\n{named}\r\n\r\n{content}\r\n--edge--\r\n"
+    return visible(visitor.send_as(path, (fields + file).encode(), "multipart/form-data; boundary=edge"))
+
+
+def test_an_export_by_a_click_comes_back_as_another_users(caller: Caller, visitor: Visitor) -> None:
+    caller.added(*(f"said {number} ✓" for number in range(60)))
+    one_memory(caller, "I live in Lyon")
+    exported = visitor.get(f"{ANNA}/export")
+    assert exported.headers["content-type"] == "application/x-ndjson"
+    assert exported.headers["content-disposition"].startswith("attachment")
+    lines = len(exported.text.splitlines())
+    assert lines >= 61
+    assert f"{lines} records are new" in _uploaded(visitor, "/console/users/bert/data", exported.text)
+    assert "I live in Lyon" in visible(visitor.get("/console/users/bert"))
+    again = _uploaded(visitor, "/console/users/bert/data", exported.text)
+    assert f"0 records are new, {lines} were there already" in again
+
+
+def test_lines_that_cannot_be_read_are_named(visitor: Visitor) -> None:
+    told = _uploaded(visitor, f"{ANNA}/data", "<b>no</b>\nnothing")
+    assert "2 cannot be read" in told
+    assert "Line 1" in told
+
+
+def test_a_rejected_value_is_let_in_again(caller: Caller, visitor: Visitor) -> None:
+    (event,) = caller.added("I smoke")
+    caller.delete(f"/v1/users/anna/events/{event}?reject=true")
+    (rejection,) = caller.get("/v1/users/anna/rejections").json["rejections"]
+    visitor.get(f"{ANNA}/data")
+    assert "let in again" in visible(visitor.follow(visitor.post(f"{ANNA}/rejections/{rejection['id']}")))
+    assert caller.get("/v1/users/anna/rejections").json["rejections"] == []
+
+
+def test_an_erasure_says_what_goes_and_wants_the_id_once_more(caller: Caller, visitor: Visitor) -> None:
+    caller.added(*(f"said {number}" for number in range(60)))
+    one_memory(caller, "I live in Lyon")
+    asked = visible(visitor.get(f"{ANNA}/erase"))
+    assert "Events 50 or more" in asked
+    refused = visitor.post(f"{ANNA}/erase", confirmed="anne")
+    assert (refused.status, "Nothing is erased" in visible(refused)) == (422, True)
+    assert caller.get("/v1/users/anna/memories").json["memories"]
+    done = visitor.follow(visitor.post(f"{ANNA}/erase", confirmed="anna"))
+    assert "It is done" in visible(done)
+    assert caller.get("/v1/users/anna/memories").json["memories"] == []
+    assert "Nothing is remembered here" in visible(visitor.get(ANNA))
+
+
+@pytest.mark.parametrize("path", ["/console/erasures/nothing", "/console/jobs/nothing", "/console/operations/nothing"])
+def test_what_is_not_there_is_absent(visitor: Visitor, path: str) -> None:
+    assert visitor.get(path).status == 404
+
+
+def test_a_get_erases_nobody(caller: Caller, laptop: Laptop) -> None:
+    one_memory(caller, "I live in Lyon")
+    laptop.send("GET", f"{ANNA}/erase?confirmed=anna", None, {"host": ORIGIN.partition("//")[2]})
+    assert caller.get("/v1/users/anna/memories").json["memories"]

@@ -1,0 +1,85 @@
+"""Knowledge, rules, jobs, summaries and goals through the console."""
+
+from entrypoints.console.test_isolation import signed_in
+from entrypoints.console.visiting import Visitor, visible
+from entrypoints.http.calling import Caller, Laptop
+from recollect.entrypoints.console.views.tenant import changes_of
+from recollect.entrypoints.http.routing import path_segment
+
+ENTRY = "/v1/knowledge/vocabulary/" + path_segment("global:staff")
+TERM = '{"target": "people", "description": "who works here"}'
+
+
+def test_an_entry_is_made_changed_and_deleted(caller: Caller, visitor: Visitor) -> None:
+    path = "/console/knowledge/vocabulary/" + path_segment("global:staff")
+    chosen = visitor.get("/console/knowledge-entry", namespace="vocabulary", key="global:staff")
+    assert chosen.headers["location"] == path
+    visitor.do(path, value=TERM)
+    assert caller.get(ENTRY).json["value"]["target"] == "people"
+    assert "vocabulary / global:staff" in visible(visitor.get("/console/knowledge"))
+    visitor.do(path, value=TERM.replace("people", "persons"))
+    assert caller.get(ENTRY).json["version"] == 2
+    visitor.do(f"{path}/delete")
+    assert caller.get(ENTRY).status == 404
+
+
+def test_a_value_that_cannot_be_comes_back_with_what_is_wrong(visitor: Visitor) -> None:
+    path = "/console/knowledge/vocabulary/" + path_segment("global:staff")
+    visitor.get(path)
+    assert visitor.post(path, value="{").status == 422
+    refused = visitor.post(path, value='{"type": "field"}')
+    assert refused.status == 422
+    assert "target" in visible(refused)
+
+
+def test_rules_are_checked_and_looked_at_before_they_hold(caller: Caller, visitor: Visitor) -> None:
+    visitor.get("/console/rules")
+    wrong = visitor.post("/console/rules/preview", own='{"context": {"total": "many"}}')
+    assert (wrong.status, "context.total" in visible(wrong)) == (422, True)
+    shown = visitor.post("/console/rules/preview", own='{"context": {"total": 9}}')
+    assert "context.total 8 9" in visible(shown)
+    assert caller.get("/v1/rules").json["own"] == {}
+    assert "The rules hold" in visible(visitor.follow(visitor.post("/console/rules", own='{"context": {"total": 9}}')))
+    assert caller.get("/v1/rules").json["rules"]["context"]["total"] == 9
+
+
+def test_rules_that_changed_meanwhile_are_not_written_over(caller: Caller, visitor: Visitor) -> None:
+    visitor.get("/console/rules")
+    visitor.post("/console/rules/preview", own='{"context": {"total": 9}}')
+    caller.put("/v1/rules", {"context": {"total": 7}})
+    assert visitor.post("/console/rules", own='{"context": {"total": 9}}').status == 412
+    assert caller.get("/v1/rules").json["own"] == {"context": {"total": 7}}
+
+
+def test_a_rule_that_goes_falls_back_to_the_deployments() -> None:
+    found = {"own": {"context": {"total": 9}}, "rules": {"context": {"total": 9, "recent": 5}}}
+    assert changes_of(found, {"context": {"recent": 4}}) == [
+        ("context.recent", "5", "4"),
+        ("context.total", "9", "what the deployment says"),
+    ]
+
+
+def test_a_job_is_started_after_a_look_at_what_it_reaches(caller: Caller, visitor: Visitor) -> None:
+    caller.added("I live in Lyon")
+    assert "waiting to be searchable" in visible(visitor.get("/console/operations"))
+    assert "cannot be undone" in visible(visitor.get("/console/operations/retain"))
+    shown = visitor.do("/console/operations/reconcile")
+    assert "It runs" in visible(shown)
+    assert 'hx-trigger="every 1s"' in shown.text
+    assert "Reconcile" in visible(visitor.get("/console/operations"))
+
+
+def test_operations_and_rules_are_for_administrators(guarded: Laptop) -> None:
+    visitor = signed_in(guarded, "key-b")
+    for path in ("/console/operations", "/console/operations/retain", "/console/rules", "/console/jobs/any"):
+        assert visitor.get(path).status == 403, path
+    assert "Operations" not in visitor.get("/console").text
+
+
+def test_a_summary_is_made_and_leads_to_what_was_said(caller: Caller, visitor: Visitor) -> None:
+    caller.added("I want to run a marathon", "I live in Lyon")
+    visitor.get("/console/users/anna/summaries")
+    shown = visitor.follow(visitor.post("/console/users/anna/summaries"))
+    assert shown.status == 200
+    made = caller.get("/v1/users/anna/summaries").json["summaries"]
+    assert ("There is a new summary" in visible(shown)) == bool(made)
