@@ -402,7 +402,7 @@ class Resources:
     ) -> None:
         """Keeps a document exactly, in the place of what was there; `index` names the fields that are embedded.
 
-        Raises VersionMismatch where `version` is not its version.
+        Raises VersionMismatch where `version` is not its version; 0 is that of a place where nothing is.
         """
         body = {"namespace": namespace, "key": key, "value": value, "index": index, "ttl": ttl_minutes}
         self._answer(store("PUT", "items", {**body, "user_id": user_id}, version=version))

@@ -94,9 +94,10 @@ def store(
     query: Mapping[str, str] | None = None,
     version: int | None = None,
 ) -> Call:
-    """A call under `/store`, of the items of applications; None in the body is left out."""
+    """A call under `/store`, of the items of applications; None in the body is left out. Version 0 is of nothing."""
     sent = None if body is None else present(body)
-    return Call(method=method, path=f"/store/{part}", query=query or {}, body=sent, headers=_if_match(version))
+    headers = {"If-None-Match": "*"} if version == 0 else _if_match(version)
+    return Call(method=method, path=f"/store/{part}", query=query or {}, body=sent, headers=headers)
 
 
 def next_page(call: Call, link: str) -> Call | None:

@@ -1,14 +1,18 @@
-"""Any number of operations on items, in requests and answers of a size that a server takes."""
+"""Any number of operations on items, in requests and answers of a size that a server takes; any text as a label."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
+from urllib.parse import quote, unquote
 
 from recollect.client.errors import Unprocessable
 from recollect.client.recollect import Recollect
 
 _OPERATIONS_AT_ONCE = 500
 _BYTES_AT_ONCE = 4_000_000
+_LISTED_AT_ONCE = 500
+_FULL_ANSWER_BYTES = 2_000_000
+"""A shorter answer with fewer items than were asked for is the last one."""
 
 _Place = TypeVar("_Place")
 _Operation = TypeVar("_Operation", bound=Mapping[str, Any])
@@ -50,3 +54,32 @@ def answers_at_once(memory: Recollect, operations: Sequence[Mapping[str, Any]]) 
             raise
         half = len(operations) // 2  # nothing is wrong with any
         return [*answers_at_once(memory, operations[:half]), *answers_at_once(memory, operations[half:])]
+
+
+def items_below(
+    memory: Recollect, prefix: Sequence[str], where: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """All items below a prefix, the last written first, each once."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    offset = 0
+    while True:
+        items = memory.search_items(prefix, where=where, limit=_LISTED_AT_ONCE, offset=offset)
+        found |= {(*item["namespace"], item["key"]): item for item in items}
+        offset += len(items)
+        if not items or (len(items) < _LISTED_AT_ONCE and len(json.dumps(items)) < _FULL_ANSWER_BYTES):
+            return [*found.values()]
+
+
+def deletions(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The operations that delete these items."""
+    return [{"put": {"namespace": item["namespace"], "key": item["key"], "value": None}} for item in items]
+
+
+def label(text: str) -> str:
+    """A text as a label: never empty, without dots."""
+    return "=" + quote(text, safe=":|/ ").replace(".", "%2E")
+
+
+def text_of(made: str) -> str:
+    """The text that a label was made of."""
+    return unquote(made[1:])

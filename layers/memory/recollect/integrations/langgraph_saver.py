@@ -21,7 +21,6 @@ import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
-from urllib.parse import quote, unquote
 
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
@@ -36,7 +35,7 @@ from langgraph.checkpoint.base import (
 )
 
 from recollect.client.recollect import Recollect
-from recollect.integrations.item_batches import answers_of
+from recollect.integrations.item_batches import answers_of, deletions, items_below, label, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,9 +49,6 @@ _CHECKPOINTS, _LATEST, _VALUES, _WRITES, _PARTS = _KINDS = ("checkpoints", "late
 _EMPTY = "empty"
 _PART_BYTES = 180_000
 """Of serialized bytes in one item: in base64 they and their names stay below 256 KiB."""
-_LISTED_AT_ONCE = 500
-_FULL_ANSWER_BYTES = 2_000_000
-"""A shorter answer with fewer items than were asked for is the last one."""
 
 Namespace = tuple[str, ...]
 Typed = tuple[str, bytes]
@@ -69,7 +65,7 @@ class _Thread:
 
     def labels(self, root: str, kind: str, *more: str) -> Namespace:
         """The namespace of its items of this kind."""
-        return (root, kind, _label(self.thread_id), _label(self.namespace), *more)
+        return (root, kind, label(self.thread_id), label(self.namespace), *more)
 
     def config(self, checkpoint_id: str) -> RunnableConfig:
         """The configuration that names one of its checkpoints."""
@@ -164,11 +160,11 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         for name, value in (("checkpoint", kept), ("metadata", described)):
             document[name], parts = self._packed(thread, name, checkpoint_id, self.serde.dumps_typed(value))
             written += parts
-        newest, *_ = self._sent([_get(self._latest(thread.thread_id), _label(thread.namespace)), *written])
+        newest, *_ = self._sent([_get(self._latest(thread.thread_id), label(thread.namespace)), *written])
         last = [self._put(thread.labels(self._root, _CHECKPOINTS), checkpoint_id, document)]
         if _id_in(newest.get("item")) <= checkpoint_id:
             pointer = {"checkpoint_id": checkpoint_id}
-            last.append(self._put(self._latest(thread.thread_id), _label(thread.namespace), pointer))
+            last.append(self._put(self._latest(thread.thread_id), label(thread.namespace), pointer))
         self._sent(last)
         return thread.config(checkpoint_id)
 
@@ -177,7 +173,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
     ) -> None:
         """Keeps what a task wrote; of a repetition only errors, interrupts and the like replace what is there."""
         thread, checkpoint_id = _thread_of(config), config["configurable"]["checkpoint_id"]
-        labels = thread.labels(self._root, _WRITES, _label(checkpoint_id))
+        labels = thread.labels(self._root, _WRITES, label(checkpoint_id))
         indexed = {WRITES_IDX_MAP.get(channel, place): (channel, one) for place, (channel, one) in enumerate(writes)}
         keys = {index: _hash(task_id, index) for index in indexed}
         regular = [index for index in indexed if index >= 0]
@@ -199,23 +195,23 @@ class RecollectSaver(BaseCheckpointSaver[str]):
     def delete_thread(self, thread_id: str) -> None:
         """Deletes all that a thread has."""
         for kind in _KINDS:
-            self._delete((self._root, kind, _label(thread_id)))
+            self._delete((self._root, kind, label(thread_id)))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints of these runs, with their writes; values go with their thread."""
         wanted = {"run_id": {"in": [*run_ids]}}
-        for item in self._search((self._root, _CHECKPOINTS), wanted) if run_ids else ():
+        for item in items_below(self._memory, (self._root, _CHECKPOINTS), wanted) if run_ids else ():
             _, _, thread_label, namespace_label = item["namespace"]
-            self._delete((self._root, _WRITES, thread_label, namespace_label, _label(item["key"])))
-            self._sent([_delete(item)])
+            self._delete((self._root, _WRITES, thread_label, namespace_label, label(item["key"])))
+            self._sent(deletions([item]))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copies all that a thread has, the values first."""
         for kind in (_PARTS, _VALUES, _WRITES, _CHECKPOINTS, _LATEST):
-            found = self._search((self._root, kind, _label(source_thread_id)))
+            found = items_below(self._memory, (self._root, kind, label(source_thread_id)))
             copies = [
                 self._put(
-                    (self._root, kind, _label(target_thread_id), *item["namespace"][3:]), item["key"], item["value"]
+                    (self._root, kind, label(target_thread_id), *item["namespace"][3:]), item["key"], item["value"]
                 )
                 for item in found
             ]
@@ -273,26 +269,26 @@ class RecollectSaver(BaseCheckpointSaver[str]):
 
     def _newest(self, thread: _Thread) -> str | None:
         """By the pointer; by all checkpoints where it names one that was deleted."""
-        key = _label(thread.namespace)
+        key = label(thread.namespace)
         checkpoint_id = _id_in({"value": self._got([(self._latest(thread.thread_id), key)])[0] or {}})
         labels = thread.labels(self._root, _CHECKPOINTS)
         if not checkpoint_id or self._got([(labels, checkpoint_id)])[0] is not None:
             return checkpoint_id or None
-        return max((item["key"] for item in self._search(labels)), default=None)
+        return max((item["key"] for item in items_below(self._memory, labels)), default=None)
 
     def _listed(self, config: RunnableConfig | None) -> Iterator[tuple[_Thread, str, dict[str, Any]]]:
         """The stored checkpoints that a configuration is about, the newest of each namespace first."""
         prefix: Namespace = (self._root, _CHECKPOINTS)
         wanted = config["configurable"] if config else {}
         if "thread_id" in wanted:
-            prefix = (*prefix, _label(str(wanted["thread_id"])))
+            prefix = (*prefix, label(str(wanted["thread_id"])))
             if wanted.get("checkpoint_ns") is not None:
-                prefix = (*prefix, _label(wanted["checkpoint_ns"]))
-        found = self._search(prefix)
+                prefix = (*prefix, label(wanted["checkpoint_ns"]))
+        found = items_below(self._memory, prefix)
         found.sort(key=lambda item: item["key"], reverse=True)
         found.sort(key=lambda item: item["namespace"])
         for item in found:
-            thread = _Thread(_text(item["namespace"][2]), _text(item["namespace"][3]))
+            thread = _Thread(text_of(item["namespace"][2]), text_of(item["namespace"][3]))
             if wanted.get("checkpoint_id") in (None, "", item["key"]):
                 yield thread, item["key"], item["value"]
 
@@ -313,7 +309,8 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         )
 
     def _writes(self, thread: _Thread, checkpoint_id: str) -> PendingWrites:
-        found = [item["value"] for item in self._search(thread.labels(self._root, _WRITES, _label(checkpoint_id)))]
+        labels = thread.labels(self._root, _WRITES, label(checkpoint_id))
+        found = [item["value"] for item in items_below(self._memory, labels)]
         found.sort(key=lambda one: writes_sort_key(one["path"], one["task_id"], one["index"]))
         return [(one["task_id"], one["channel"], self._loaded(one["value"], thread)) for one in found]
 
@@ -348,7 +345,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         return self.serde.loads_typed((packed["type"], data))
 
     def _latest(self, thread_id: str) -> Namespace:
-        return (self._root, _LATEST, _label(thread_id))
+        return (self._root, _LATEST, label(thread_id))
 
     def _put(self, namespace: Namespace, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
         return {"put": {"namespace": namespace, "key": key, "value": value, **self._options}}
@@ -361,19 +358,8 @@ class RecollectSaver(BaseCheckpointSaver[str]):
     def _sent(self, operations: Sequence[Mapping[str, Any]]) -> Sequence[dict[str, Any]]:
         return answers_of(self._memory, operations)
 
-    def _search(self, prefix: Namespace, where: Mapping[str, Any] | None = None) -> Documents:
-        """All items below a prefix."""
-        found: dict[tuple[str, ...], dict[str, Any]] = {}
-        offset = 0
-        while True:
-            items = self._memory.search_items(prefix, where=where, limit=_LISTED_AT_ONCE, offset=offset)
-            found |= {(*item["namespace"], item["key"]): item for item in items}
-            offset += len(items)
-            if not items or (len(items) < _LISTED_AT_ONCE and len(json.dumps(items)) < _FULL_ANSWER_BYTES):
-                return [*found.values()]
-
     def _delete(self, prefix: Namespace) -> None:
-        self._sent([_delete(item) for item in self._search(prefix)])
+        self._sent(deletions(items_below(self._memory, prefix)))
 
 
 def _thread_of(config: RunnableConfig) -> _Thread:
@@ -385,21 +371,8 @@ def _get(namespace: Namespace, key: str) -> dict[str, Any]:
     return {"get": {"namespace": namespace, "key": key}}
 
 
-def _delete(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {"put": {"namespace": item["namespace"], "key": item["key"], "value": None}}
-
-
 def _id_in(pointer: Mapping[str, Any] | None) -> str:
     return str(pointer["value"].get("checkpoint_id", "")) if pointer else ""
-
-
-def _label(text: str) -> str:
-    """A text as a label: never empty, without dots."""
-    return "=" + quote(text, safe=":|/ ").replace(".", "%2E")
-
-
-def _text(label: str) -> str:
-    return unquote(label[1:])
 
 
 def _hash(*names: object) -> str:

@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
-from recollect.client.recollect import Recollect
+from recollect.integrations.connection import SERVER, OpenedSession, newest_payloads
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agents.items import TResponseInputItem
 
-    from recollect.client.in_process import EmbedderName
+    from recollect.client.recollect import Recollect
 
 _T = TypeVar("_T")
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
-_MOST_AT_ONCE = 1_000
 
 
-class RecollectSession:
+class RecollectSession(OpenedSession):
     """A session of `Runner.run(..., session=…)`; several with one id are the same session.
 
     `user_id` is the user whose data it is, so that erasing and exporting them reaches it; without one the session is a
@@ -39,7 +35,7 @@ class RecollectSession:
     def __init__(
         self,
         session_id: str,
-        url: str = "http://127.0.0.1:8700",
+        url: str = SERVER,
         *,
         api_key: str | None = None,
         user_id: str | None = None,
@@ -48,32 +44,14 @@ class RecollectSession:
     ) -> None:
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or {})
-        self._memory = memory or Recollect(url, api_key=api_key)
-        self._own = memory is None
+        self._connect(url, api_key, memory)
         self._closed = False
         self._place = (user_id or session_id, session_id)
-
-    @classmethod
-    def local(
-        cls,
-        session_id: str,
-        path: str | Path | None = None,
-        *,
-        embedder: EmbedderName | None = "none",
-        **options: Any,
-    ) -> Self:
-        """A session in a folder, in this process, without a server; the other options are those of the class.
-
-        Without `path` it is RECOLLECT_HOME. A log needs no embedder.
-        """
-        session = cls(session_id, memory=Recollect.local(path, embedder=embedder), **options)
-        session._own = True
-        return session
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The newest `limit` items, all of them for None, in the order in which they were added."""
         most = resolve_session_limit(limit, self.session_settings)
-        return await self._finished(lambda: self._newest(most))
+        return await self._finished(lambda: newest_payloads(self._memory, *self._place, most))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Adds all of them or none. Raises Unprocessable for more than 1,000 items or 2 MB at once."""
@@ -94,8 +72,7 @@ class RecollectSession:
     def close(self) -> None:
         """Closes the client, unless it was given; whatever is asked afterwards raises RuntimeError."""
         self._closed = True
-        if self._own:
-            self._memory.close()
+        super().close()
 
     async def _finished(self, work: Callable[[], _T]) -> _T:
         """What the work in a thread gives; who is cancelled meanwhile is so when it has ended, not before."""
@@ -114,15 +91,6 @@ class RecollectSession:
     def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError(f"{type(self).__name__} is closed")
-
-    def _newest(self, most: int | None) -> list[TResponseInputItem]:
-        if most is None:
-            return [one["payload"] for one in self._memory.log(*self._place, limit=_MOST_AT_ONCE)]
-        if most <= 0:
-            return []
-        at_once = min(most, _MOST_AT_ONCE)
-        newest = islice(self._memory.log(*self._place, newest_first=True, limit=at_once), most)
-        return [one["payload"] for one in newest][::-1]
 
 
 def _entry(item: Any) -> dict[str, Any]:
