@@ -81,7 +81,7 @@ def files() -> list[PinnedFile]:
     extras = project["optional-dependencies"]
     engines = [each for each in (*extras["embedded"], *extras["aws"]) if Requirement(each).name != project["name"]]
     base = [each for each in engines if Requirement(each).name not in NOT_IN_FUNCTIONS]
-    known = [*extras["embedded"], *extras["local"]]
+    known = [*extras["embedded"], *extras["embedder"]]
     model = ROOT / "infra/model-requirements.txt"
     return [
         PinnedFile(ROOT / "layers/dependencies/requirements.txt", tuple(sorted(base)), below=False),

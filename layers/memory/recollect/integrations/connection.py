@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from recollect.client.recollect import Recollect
 
@@ -29,7 +30,8 @@ class Connected:
 
     @classmethod
     def _in_process(cls, path: str | Path | None, embedder: EmbedderName | None, **options: Any) -> Self:
-        made = cls(memory=Recollect.local(path, embedder=embedder), **options)
+        options["memory"] = Recollect.local(path, embedder=embedder)
+        made = cast(Callable[..., Self], cls)(**options)
         made._own = True
         return made
 

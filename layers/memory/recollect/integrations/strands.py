@@ -97,12 +97,12 @@ class RecollectMemoryStore(Opened, MemoryStore):
             if (text := _text(message))
         ]
         for start in range(0, len(events), _MESSAGES_AT_ONCE):
-            part = events[start : start + _MESSAGES_AT_ONCE]
-            await asyncio.to_thread(
-                lambda part=part: self._memory.add(part, user_id=self._user_id, conversation_id=self._conversation_id)
-            )
+            await asyncio.to_thread(self._add, events[start : start + _MESSAGES_AT_ONCE])
         for number in numbers or ():
             self._said_at.pop(number, None)
+
+    def _add(self, events: Sequence[Mapping[str, Any]]) -> None:
+        self._memory.add(events, user_id=self._user_id, conversation_id=self._conversation_id)
 
     def _moments(self, count: int, numbers: Sequence[int] | None) -> list[datetime]:
         """When each message was said: at a number's first try, each a millisecond after the one before it."""
