@@ -83,14 +83,14 @@ def whole(memory: Memory, scope: Scope = ANNA, *, repeated: bool = False) -> Non
 def _contents(memory: Memory, scope: Scope, kept: dict[str, Kept], repeated: bool) -> None:
     """Each record of a content names a memory that says it; each active memory's content has one."""
     records = {item.key.key: item.value["id"] for item in _all(memory, scope, CONTENTS)}
-    said = {i: _identity(scope, one) for i, one in kept.items()}
+    said = {i: _identity(one) for i, one in kept.items()}
     assert {key: said.get(memory_id) for key, memory_id in records.items()} == {key: key for key in records}
     active = [said[i] for i, one in kept.items() if one.status is MemoryStatus.ACTIVE]
     assert repeated or set(active) <= records.keys()
 
 
-def _identity(scope: Scope, one: Kept) -> str:
-    return content_identity(Scope(scope.tenant, one.user_id, one.persona_id, one.household_id), one.key, one.content)
+def _identity(one: Kept) -> str:
+    return content_identity(one)
 
 
 def _all(memory: Memory, scope: Scope, path: ItemPath) -> list[Item]:

@@ -7,6 +7,7 @@ import pytest
 
 from recollect.core.event import EventRef, EventType, Role, Source
 from recollect.core.scope import Scope
+from recollect.retrieval.attributes import tokens_of
 from recollect.retrieval.filters import metadata_facets
 from recollect.retrieval.nomination import IndexDocument
 from recollect.search_index.page import index_document
@@ -63,6 +64,7 @@ def test_the_document_has_all_that_the_index_filters_and_ranks_by() -> None:
         expires_at=NOON + timedelta(days=1),
         terms=("dog", "bark"),
         facets=metadata_facets({"a": 1}),
+        attributes=tokens_of(FULL),
         vector=VECTOR,
     )
 

@@ -150,6 +150,14 @@ export interface ListMemoriesArguments {
   key?: string;
   /** The memory that this event is in. */
   source_event_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  /** Exactly this one: its labels with slashes between. */
+  namespace?: string;
+  /** This one and all below it. */
+  namespace_prefix?: string;
+  /** The grammar of docs/filters.md, as JSON text. */
+  filter?: string;
 }
 
 export interface GetMemoryArguments {
@@ -526,7 +534,7 @@ export class Operations {
   }
 
   /** Finds what was said: hybrid, semantic, lexical or by intent, with reasons. `POST /v1/search` */
-  search(given: SearchRequest, options?: RequestOptions): Promise<SearchAnswer> {
+  search(given: SearchRequest = {}, options?: RequestOptions): Promise<SearchAnswer> {
     return this.transport.send({ method: "POST", path: "/v1/search", query: [], body: "json", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
@@ -547,7 +555,7 @@ export class Operations {
 
   /** Memories, the last made first; superseded ones too, unless `status` is `active`. `GET /v1/users/{user_id}/memories` */
   listMemories(given: ListMemoriesArguments, options?: RequestOptions): Promise<MemoriesPage> {
-    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/memories", query: ["limit", "cursor", "persona_id", "household_id", "status", "key", "source_event_id"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/memories", query: ["limit", "cursor", "persona_id", "household_id", "status", "key", "source_event_id", "agent_id", "app_id", "namespace", "namespace_prefix", "filter"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
   /** One memory. `GET /v1/users/{user_id}/memories/{memory_id}` */

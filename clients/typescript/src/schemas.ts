@@ -227,7 +227,16 @@ export interface ContextRequest {
   store?: string;
   /** A second stage reads the best hits for `messages`, where the deployment has one. */
   rerank?: boolean;
-  user_id: string;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  /** Exactly this one. */
+  namespace?: Array<string>;
+  /** This one and all below it. */
+  namespace_prefix?: Array<string>;
+  /** The grammar of docs/filters.md; with `filters` both hold. */
+  filter?: JsonObject;
   /** Absent: every persona. */
   persona_id?: string;
   /** Absent: every household. */
@@ -345,6 +354,9 @@ export interface Event {
   user_id: string;
   persona_id?: string;
   household_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  namespace?: Array<string>;
   conversation_id: string;
   role: "user" | "bot";
   speaker?: string;
@@ -389,8 +401,14 @@ export interface EventsPage {
   next_cursor?: string;
 }
 
+/** The events; agent, app and namespace are those of each of them. */
 export interface EventsRequest {
-  user_id: string;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  /** A path of at most 16 labels. */
+  namespace?: Array<string>;
   /** Absent: the default persona. */
   persona_id?: string;
   household_id?: string;
@@ -792,6 +810,9 @@ export interface Memory {
   user_id: string;
   persona_id?: string;
   household_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  namespace?: Array<string>;
   content: string;
   importance: number;
   source: "user" | "conversation" | "skill" | "system" | "inferred";
@@ -840,6 +861,9 @@ export interface MemoryVersion {
   user_id: string;
   persona_id?: string;
   household_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  namespace?: Array<string>;
   content: string;
   importance: number;
   source: "user" | "conversation" | "skill" | "system" | "inferred";
@@ -995,7 +1019,12 @@ export interface NewEvent {
 }
 
 export interface NewMemory {
-  user_id: string;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  /** A path of at most 16 labels. */
+  namespace?: Array<string>;
   /** Absent: the default persona. */
   persona_id?: string;
   household_id?: string;
@@ -1242,7 +1271,16 @@ export interface SearchItems {
 }
 
 export interface SearchRequest {
-  user_id: string;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  /** Exactly this one. */
+  namespace?: Array<string>;
+  /** This one and all below it. */
+  namespace_prefix?: Array<string>;
+  /** The grammar of docs/filters.md; with `filters` both hold. */
+  filter?: JsonObject;
   /** Absent: every persona. */
   persona_id?: string;
   /** Absent: every household. */
@@ -1283,6 +1321,9 @@ export interface SearchResult {
   source_event_ids: Array<string>;
   persona_id?: string;
   household_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  namespace?: Array<string>;
   speaker?: string;
   key?: string;
   space_id?: string;

@@ -16,6 +16,7 @@ from recollect.contracts.services import PublisherContract
 from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
 from recollect.contracts.timeline_records import ItemsWithEventsContract, RecordsContract
+from samples.filtered_index import FiltersInTheIndex
 
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
@@ -33,7 +34,9 @@ TestItemsWithEvents = ItemsWithEventsContract
 TestFailedProjections = FailedProjectionsContract
 
 
-class TestSearchIndex(SearchIndexContract):
+class TestSearchIndex(SearchIndexContract, FiltersInTheIndex):
+    examples = 200
+
     @pytest.fixture
     def index(self, sqlite_index: SqliteSearchIndex) -> SqliteSearchIndex:
         return sqlite_index

@@ -5,19 +5,35 @@ One user's documents are columns: position i of each is one document. Filters fo
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import InvalidInput
+from recollect.core.filter import MISSING, ORDERING, AllOf, Condition, Filter, Not, Operator, fulfils
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray
-from recollect.retrieval.filters import DropReason, SearchFilters
-from recollect.retrieval.nomination import Arm, Tally
+from recollect.retrieval.attributes import (
+    DECIDED,
+    NAMES,
+    NUMBER,
+    TAGS,
+    TIMES,
+    Asked,
+    Span,
+    always_decided,
+    asked_of,
+    instants,
+    opposite,
+)
+from recollect.retrieval.filters import DropReason, SearchFilters, metadata_facets
+from recollect.retrieval.nomination import ASKING, Arm, Tally
 from recollect.text.terms import K1, B, TermStatistics, inverse_document_frequency
 from recollect.timeline.timeline import COUNTED_RECORDS
 
@@ -44,7 +60,7 @@ class FilterColumns(Protocol):
 
     Times in microseconds, `NEVER` without an expiry: `timestamp`, `recorded_at`, `expires_at`. Flags: `alive`,
     `embedded`, `private`, `superseded`. Codes of names, `NO_NAME` without one: `persona`, `household`, `conversation`,
-    `event_type`, `source`, `key`, `space`. `length` is in terms.
+    `event_type`, `source`, `key`, `space`, `role`. `length` is in terms. `importance` in float64.
     """
 
     def __len__(self) -> int: ...
@@ -53,6 +69,10 @@ class FilterColumns(Protocol):
 
     def code(self, name: str | None) -> int:
         """The code of a name; an unknown name has one that no position has."""
+
+    @property
+    def strings(self) -> Sequence[str]:
+        """The names by their codes."""
 
 
 class VectorColumns(FilterColumns, Protocol):
@@ -73,13 +93,14 @@ class VectorColumns(FilterColumns, Protocol):
         """The vectors of these positions, as they were given."""
 
 
-def reason_masks(
-    columns: FilterColumns, scope: Scope, filters: SearchFilters, labelled: Iterable[Mask]
-) -> Iterator[tuple[DropReason, Mask]]:
-    """Pairs of a reason and the mask of positions that it does not drop, in the order of the reasons.
+Labelled: TypeAlias = Callable[[Asked], Mask]
+"""The positions that have a label which is asked for."""
 
-    `labelled`: for each tag and each pair of metadata that the filters ask for, the positions that have it.
-    """
+
+def reason_masks(
+    columns: FilterColumns, scope: Scope, filters: SearchFilters, labelled: Labelled
+) -> Iterator[tuple[DropReason, Mask]]:
+    """Pairs of a reason and the mask of positions that it does not drop, in the order of the reasons."""
     for name, wanted in (("persona", scope.persona_id), ("household", scope.household_id)):
         if wanted is not None:
             yield DropReason.SCOPE, columns[name] == columns.code(wanted)
@@ -88,7 +109,101 @@ def reason_masks(
     if not filters.admits_superseded:
         yield DropReason.SUPERSEDED, ~columns["superseded"]
     yield from ((DropReason.WINDOW, mask) for mask in _in_time(columns, filters))
-    yield from ((DropReason.FILTER, mask) for mask in (*_named(columns, filters), *labelled))
+    equal = labels_of(filters.tags, metadata_facets(filters.metadata))
+    asked = [*(Asked((label,)) for label in equal), *(one.behind(_ATTRIBUTE) for one in filters.labels)]
+    yield from ((DropReason.FILTER, mask) for mask in (*_named(columns, filters), *map(labelled, asked)))
+    yield DropReason.FILTER, _Where(columns, labelled).masks(filters.where)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """A filter over columns and labels."""
+
+    columns: FilterColumns
+    labelled: Labelled
+
+    def masks(self, wanted: Filter) -> tuple[Mask, Mask]:
+        """The positions where the filter holds for certain, and those where it may hold."""
+        if isinstance(wanted, Condition):
+            return self._of_condition(wanted)
+        if isinstance(wanted, Not):
+            surely, perhaps = self.masks(wanted.filter)
+            return ~perhaps, ~surely
+        join = np.logical_and if isinstance(wanted, AllOf) else np.logical_or
+        parts = [self.masks(one) for one in wanted.filters]
+        start = np.full(len(self.columns), isinstance(wanted, AllOf))
+        return join.reduce([start, *(one for one, _ in parts)]), join.reduce([start, *(one for _, one in parts)])
+
+    def _of_condition(self, one: Condition) -> tuple[Mask, Mask]:
+        column = self._of_column(one)
+        if column is not None:
+            return column, column
+        asked = tag_asked(one) if one.path[0] == TAGS else asked_of(one)
+        if asked is None:
+            nowhere = np.zeros(len(self.columns), dtype=np.bool_)
+            return nowhere, ~nowhere
+        found = self.labelled(asked if one.path[0] == TAGS else asked.behind(_ATTRIBUTE))
+        found = ~found if opposite(one) else found
+        if one.path[0] == TAGS or always_decided(one):
+            return found, found
+        decided = self.labelled(Asked((_ATTRIBUTE + DECIDED,)))
+        return found & decided, found | ~decided
+
+    def _of_column(self, one: Condition) -> Mask | None:
+        """None for a field that is no column."""
+        name = one.path[0]
+        if name in NAMES:
+            return self._of_names(self.columns[name.removesuffix("_id")], one)
+        if name in TIMES:
+            return _of_times(self.columns[name], one)
+        return _by_value(self.columns[name], one, float) if name == NUMBER else None
+
+    def _of_names(self, codes: NDArray[np.int32], one: Condition) -> Mask:
+        strings = self.columns.strings
+
+        def name(code: float) -> Any:
+            text = "" if code == NO_NAME else strings[int(code)]
+            return MISSING if not text else "user" if text == ASKING and one.path[0] == "role" else text
+
+        return _by_value(codes, one, name)
+
+
+def _by_value(column: NDArray[Any], one: Condition, value_of: Callable[[float], Any]) -> Mask:
+    """The reference itself, once for each value of a column."""
+    values, places = np.unique(column, return_inverse=True)
+    found = [fulfils(value_of(value), one.operator, one.value) for value in values.tolist()]
+    mask: Mask = np.array(found, dtype=np.bool_)[places]
+    return mask
+
+
+def _of_times(column: NDArray[np.int64], one: Condition) -> Mask:
+    there: Mask = column != NEVER
+    if one.operator is Operator.EXISTS:
+        return there if one.value else ~there
+    wanted = instants(one.value)
+    if one.operator in ORDERING:
+        compared: Mask = there & (_COMPARES[one.operator](column, wanted[0]) if wanted else False)
+        return compared
+    equal: Mask = there & np.isin(column, wanted)
+    return ~equal if one.operator is Operator.NE else equal
+
+
+_COMPARES: Mapping[Operator, Callable[[Any, Any], Any]] = {
+    Operator.GT: operator.gt,
+    Operator.GTE: operator.ge,
+    Operator.LT: operator.lt,
+    Operator.LTE: operator.le,
+}
+_ATTRIBUTE = "a"
+
+
+def tag_asked(one: Condition) -> Asked | None:
+    """What a condition asks of the tags, as labels; None where they do not tell: their order is not kept."""
+    if one.operator is Operator.CONTAINS:
+        return Asked((tag_label(one.value),)) if isinstance(one.value, str) else Asked()
+    if one.operator is Operator.EXISTS:
+        return Asked(spans=(Span(tag_label(""), chr(ord(tag_label("")) + 1)),))
+    return Asked() if one.operator in ORDERING else None
 
 
 def filter_mask(columns: FilterColumns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
@@ -257,9 +372,9 @@ def ranks(
     return found
 
 
-def labels_of(tags: Sequence[str], facets: Sequence[str]) -> list[str]:
-    """Tags and facets of the metadata as labels that never meet."""
-    return [*map(tag_label, tags), *map(facet_label, facets)]
+def labels_of(tags: Sequence[str], facets: Sequence[str], attributes: Sequence[str] = ()) -> list[str]:
+    """Tags, facets of the metadata and attributes as labels that never meet."""
+    return [*map(tag_label, tags), *map(facet_label, facets), *(_ATTRIBUTE + one for one in attributes)]
 
 
 def tag_label(tag: str) -> str:

@@ -282,9 +282,10 @@ def _may_be_alike(hit: Candidate, candidate: Statement, rules: Rules) -> bool:
 
 
 def _comparable(event: Event, memory: Memory, other_event: Event, other: Memory) -> bool:
-    """Two active memories of one speaker, persona and household; keys are settled elsewhere."""
+    """Two active memories of one speaker, persona, household and the same labels; keys are settled elsewhere."""
     keyed = memory.key is not None and other.key is not None
-    same_place = (memory.persona_id, memory.household_id) == (other.persona_id, other.household_id)
+    same_scope = (memory.persona_id, memory.household_id) == (other.persona_id, other.household_id)
+    same_place = same_scope and memory.labels == other.labels
     active = other.status is MemoryStatus.ACTIVE and other.id == other_event.id and other.id != memory.id
     return active and not keyed and same_place and event.speaker == other_event.speaker
 

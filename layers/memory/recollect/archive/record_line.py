@@ -32,7 +32,7 @@ from recollect.contradictions.decisions import Decision, decision_document, deci
 from recollect.core.errors import InvalidInput, StoredDataError
 from recollect.core.event import Event, RecordOrigin, Role, Source
 from recollect.core.ids import id_fault
-from recollect.core.scope import Scope
+from recollect.core.scope import Scope, namespace_fault
 from recollect.core.time import EARLIEST, LATEST
 from recollect.core.vectors import unpack_vector
 from recollect.memories.memory import Lapse, Memory, Origin
@@ -185,8 +185,8 @@ def _faults(line: RecordLine, dimension: int | None) -> Iterator[str]:
 def _memory_faults(place: str, memory: Memory, line: RecordLine) -> Iterator[str]:
     yield from _wrong(place, memory, _MEMORY)
     event = line.event
-    if (memory.id, memory.timestamp, memory.persona_id, memory.household_id, memory.key) != (
-        event.id, event.timestamp, event.persona_id, event.household_id, event.key,
+    if (memory.id, memory.timestamp, memory.persona_id, memory.household_id, memory.labels, memory.key) != (
+        event.id, event.timestamp, event.persona_id, event.household_id, event.labels, event.key,
     ):  # fmt: skip
         yield f"{place}.id"
     if memory.origin is not Origin.MERGED and (memory.origin is Origin.EVENT) == event.is_carrier:
@@ -302,6 +302,11 @@ _COMMON: Mapping[str, Check] = {
     "user_id": _is_id,
     "persona_id": _optional(_is_id),
     "household_id": _optional(_is_id),
+    "agent_id": _optional(_is_id),
+    "app_id": _optional(_is_id),
+    "namespace": lambda value: (
+        isinstance(value, tuple) and all(isinstance(one, str) for one in value) and not namespace_fault(value)
+    ),
     "content": _text(CONTENT_BYTES, blank=False),
     "importance": _is_share,
     "timestamp": _is_moment,

@@ -396,7 +396,7 @@ class ImportMemories:
 
     def _writes(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> list[EventWrite]:
         """The audit's entry goes with the first record: it names all records of this transaction."""
-        contents = {line.event.id: _content_key(scope, line.memory) for line in lines if line.memory}
+        contents = {line.event.id: _content_key(line.memory) for line in lines if line.memory}
         targets = [memory_key(line.same_as) for line in lines if line.same_as]
         own = [memory_key(line.event.id) for line in lines]
         found = self._items.get(scope.user, list(dict.fromkeys([*contents.values(), *targets, *own])))
@@ -436,9 +436,8 @@ def _refused(lines: Sequence[RecordLine], outcomes: Sequence[AppendOutcome]) -> 
     return {line.event.id: one.reason or DELETED for line, one in pairs if one.status is AppendStatus.REFUSED}
 
 
-def _content_key(scope: Scope, memory: Memory) -> ItemKey:
-    owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
-    return content_key(content_identity(owner, memory.key, memory.content))
+def _content_key(memory: Memory) -> ItemKey:
+    return content_key(content_identity(memory))
 
 
 def _memory_writes(

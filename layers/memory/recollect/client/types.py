@@ -62,6 +62,9 @@ class Event(TypedDict):
     user_id: str
     persona_id: NotRequired[str]
     household_id: NotRequired[str]
+    agent_id: NotRequired[str]
+    app_id: NotRequired[str]
+    namespace: NotRequired[list[str]]
     conversation_id: str
     role: Literal["user", "bot"]
     speaker: NotRequired[str]
@@ -95,6 +98,9 @@ class Memory(TypedDict):
     user_id: str
     persona_id: NotRequired[str]
     household_id: NotRequired[str]
+    agent_id: NotRequired[str]
+    app_id: NotRequired[str]
+    namespace: NotRequired[list[str]]
     content: str
     importance: float
     source: Literal["user", "conversation", "skill", "system", "inferred"]
@@ -130,6 +136,9 @@ class SearchResult(TypedDict):
     source_event_ids: list[str]
     persona_id: NotRequired[str]
     household_id: NotRequired[str]
+    agent_id: NotRequired[str]
+    app_id: NotRequired[str]
+    namespace: NotRequired[list[str]]
     speaker: NotRequired[str]
     key: NotRequired[str]
     space_id: NotRequired[str]
@@ -248,6 +257,9 @@ class AnalyzeOptions(TypedDict, total=False):
 class MemoryOptions(Narrowing, total=False):
     """Optional fields of a memory."""
 
+    agent_id: str | None
+    app_id: str | None
+    namespace: Sequence[str] | None
     embedding: Sequence[float] | None
     importance: float | None
     source: Literal["user", "conversation", "skill", "system", "inferred"] | None
@@ -265,6 +277,11 @@ class MemoryListOptions(Narrowing, total=False):
     status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"] | None
     key: str | None
     source_event_id: str | None
+    agent_id: str | None
+    app_id: str | None
+    namespace: str | None
+    namespace_prefix: str | None
+    filter: str | None
 
 
 class DecisionListOptions(Narrowing, total=False):
@@ -309,6 +326,11 @@ class ToolCallOptions(Narrowing, total=False):
 class SearchOptions(Narrowing, total=False):
     """Options of a search."""
 
+    agent_id: str | None
+    app_id: str | None
+    namespace: Sequence[str] | None
+    namespace_prefix: Sequence[str] | None
+    filter: Mapping[str, Any] | None
     active_space_id: str | None
     as_of: Instant | None
     recorded_as_of: Instant | None
@@ -340,6 +362,11 @@ class TurnOptions(Narrowing, total=False):
 class ContextOptions(TurnOptions, total=False):
     """Options of a context."""
 
+    agent_id: str | None
+    app_id: str | None
+    namespace: Sequence[str] | None
+    namespace_prefix: Sequence[str] | None
+    filter: Mapping[str, Any] | None
     active_space_id: str | None
     as_of: Instant | None
     recorded_as_of: Instant | None

@@ -89,12 +89,17 @@ class ReadBackground:
         self._concurrency = concurrency
 
     def begin(self, scope: Scope, store: str | None, filters: SearchFilters) -> OpenBackground:
-        """Of the scope's persona, without one of the default persona (P-23); knowledge only for a store."""
+        """Of the scope's persona, without one of the default persona (P-23); knowledge only for a store.
+
+        Summaries and goals are of all that a user says: where an agent, an application or a namespace is asked for,
+        there are none.
+        """
+        whole = not filters.labels
         submit = self._concurrency.submit
         return OpenBackground(
             filters,
-            submit(lambda: self._summary(scope, filters)),
-            submit(lambda: self._goals.listed(scope)),
+            submit(lambda: self._summary(scope, filters) if whole else None),
+            submit(lambda: self._goals.listed(scope) if whole else ()),
             submit(lambda: self._knowledge.section(scope.tenant, store) if store is not None else None),
         )
 
@@ -130,7 +135,8 @@ class ContextQuestion:
     """What a context is built for: the input, its conversation, its instant.
 
     `store` names whose vocabulary and rules are meant; without one no knowledge is read. Filters and `min_similarity`
-    are of the memories: the raw window is the conversation's, whatever they are.
+    are of the memories: the raw window is the conversation's, whatever they are, of the agent, application and
+    namespace asked for.
     """
 
     text: str
@@ -315,6 +321,10 @@ def _with_superseded(filters: SearchFilters) -> SearchFilters:
         as_of=filters.as_of,
         recorded_as_of=filters.recorded_as_of,
         include_superseded=True,
+        agent_id=filters.agent_id,
+        app_id=filters.app_id,
+        namespace=filters.namespace,
+        namespace_prefix=filters.namespace_prefix,
     )
 
 

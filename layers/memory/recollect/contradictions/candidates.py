@@ -22,12 +22,12 @@ from recollect.deletion.suppression import SuppressionList
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemory
 from recollect.ports import Items, SearchIndex, Timeline
-from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.filters import SearchFilters, narrowed_to
 from recollect.retrieval.nomination import Candidate, NominationRequest
 from recollect.rules.groups import ConflictRules, Rules
 from recollect.text.terms import query_terms
 from recollect.timeline.listing import readable_events
-from recollect.timeline.slots import bound_of
+from recollect.timeline.slots import bound_of, named_slot
 
 CANDIDATES = 20
 """Nominated by each arm of the index."""
@@ -91,13 +91,13 @@ class FindContradicting:
     def similar(
         self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False
     ) -> list[Candidate]:
-        """The index's nearest by words and by meaning, within the event's own persona and household.
+        """The index's nearest by words and by meaning, within the event's own persona, household and labels.
 
         `ended`: those too that something newer has ended already.
         """
         owner = Scope(scope.tenant, scope.user_id, event.persona_id, event.household_id)
         request = NominationRequest(
-            filters=SearchFilters(now=now, include_superseded=ended),
+            filters=SearchFilters(now=now, include_superseded=ended, **narrowed_to(event.labels)),
             limit=CANDIDATES,
             terms=query_terms(event.searchable_text),
             vector=vector if vector is not None and self._index.holds_vectors(scope.tenant) else None,
@@ -115,10 +115,9 @@ class FindContradicting:
 
     def _of_slot(self, scope: Scope, event: Event) -> dict[str, EventRef]:
         """The values of its key: its words may say more of them than that they are superseded."""
-        if event.key is None:
-            return {}
-        slot = (event.persona_id or "", event.household_id or "", event.key)
-        return {other.ref.id: other.ref for other in self._timeline.of_slot(scope, slot)}
+        slot = named_slot(event)
+        found = self._timeline.of_slot(scope, slot) if slot is not None else ()
+        return {other.ref.id: other.ref for other in found}
 
 
 def likeness(one: FloatArray | None, other: FloatArray | None) -> float:
@@ -258,11 +257,14 @@ class CandidateSet:
         return (said for i, said in self.said.items() if i in self.candidates or i in own)
 
     def _may_contradict(self, older: Said, newer: Said) -> bool:
-        """One persona, household and speaker; different keys never conflict, and what was never so ends nothing."""
+        """One persona, household, speaker, and the same labels.
+
+        Different keys never conflict, and what was never so ends nothing.
+        """
         a, b = self.events[older.id], self.events[newer.id]
         keys = {event.key for event in (a, b) if event.key is not None}
         same = (a.persona_id, a.household_id, older.speaker) == (b.persona_id, b.household_id, newer.speaker)
-        return same and len(keys) < 2 and not self.is_retracted(newer.id)
+        return same and a.labels == b.labels and len(keys) < 2 and not self.is_retracted(newer.id)
 
     def _judged(self, pairs: Iterable[Pair]) -> dict[tuple[str, str], Relation | None]:
         """What the judge says of each pair, by the ids of older and newer; one call for each newer one."""

@@ -112,7 +112,7 @@ def sources_of(memory: Memory) -> tuple[str, ...]:
 
 def moved_record(items: Items, scope: Scope, before: Memory, after: Memory) -> list[ItemWrite]:
     """The record of the content follows; one that names another memory stays with that one."""
-    old, new = _record(scope, before), _record(scope, after)
+    old, new = _record(before), _record(after)
     found = items.get(scope.user, [old, new]) if old != new else {}
     own = found.get(old)
     left = [ItemWrite(old, None, own.version)] if own is not None and own.value["id"] == before.id else []
@@ -120,9 +120,8 @@ def moved_record(items: Items, scope: Scope, before: Memory, after: Memory) -> l
     return [*left, *made]
 
 
-def _record(scope: Scope, memory: Memory) -> ItemKey:
-    owner = Scope(scope.tenant, memory.user_id, memory.persona_id, memory.household_id)
-    return content_key(content_identity(owner, memory.key, memory.content))
+def _record(memory: Memory) -> ItemKey:
+    return content_key(content_identity(memory))
 
 
 _PAGE = 20

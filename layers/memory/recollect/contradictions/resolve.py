@@ -241,6 +241,7 @@ def _draft(older: Memory, event: Event, timestamp: datetime) -> MemoryDraft:
         expires_at=min(known, default=None),
         metadata=older.metadata,
         embedding=event.embedding if older.content == event.content else None,
+        labels=older.labels,
     )
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from recollect.core.errors import Conflict
+from recollect.core.scope import Labels
 from recollect.core.vectors import passage_head
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -107,6 +108,9 @@ class Event:
     user_id: str
     persona_id: str | None = None
     household_id: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    namespace: tuple[str, ...] = ()
     conversation_id: str
     role: Role
     speaker: str | None = None
@@ -136,6 +140,10 @@ class Event:
     @property
     def ref(self) -> EventRef:
         return EventRef(self.id, self.timestamp)
+
+    @property
+    def labels(self) -> Labels:
+        return Labels(self.agent_id, self.app_id, self.namespace)
 
     @property
     def is_carrier(self) -> bool:

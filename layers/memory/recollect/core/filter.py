@@ -7,7 +7,7 @@ the tree; `holds` decides what a compiled one must mean.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -203,11 +203,25 @@ def conditions_in(wanted: Filter) -> Iterator[Condition]:
         yield from conditions_in(one)
 
 
+def mapped(wanted: Filter, change: Callable[[Condition], Filter]) -> Filter:
+    """The filter with each of its conditions changed."""
+    if isinstance(wanted, Condition):
+        return change(wanted)
+    if isinstance(wanted, Not):
+        return Not(mapped(wanted.filter, change))
+    return type(wanted)(tuple(mapped(one, change) for one in wanted.filters))
+
+
+def is_name(name: str) -> bool:
+    """Whether a path can have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def path_of(text: str, loc: Sequence[str | int] = ()) -> tuple[str, ...]:
     """The names of a dotted path. Raises InvalidInput for a name that no filter can have: empty, or with one of
     `$ " ' \\ ( ) [ ] { } ;` or a control character."""
     names = tuple(text.split("."))
-    if len(names) > MOST_NAMES or not all(_NAME.fullmatch(name) for name in names):
+    if len(names) > MOST_NAMES or not all(map(is_name, names)):
         raise InvalidInput("Invalid filter key: names with dots between, without quotes, brackets, $ or ;", loc)
     return names
 

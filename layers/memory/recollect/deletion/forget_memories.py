@@ -169,8 +169,7 @@ class ForgetMemories:
 
     def _record(self, scope: Scope, memory: Memory, successor: str | None) -> tuple[ItemWrite, ...]:
         """The content record names the successor, or is deleted; one that names another memory stays."""
-        owner = Scope(scope.tenant, memory.user_id, memory.persona_id, memory.household_id)
-        key = content_key(content_identity(owner, memory.key, memory.content))
+        key = content_key(content_identity(memory))
         record = self._items.get(scope.user, [key]).get(key)
         if record is None or record.value["id"] != memory.id:
             return ()

@@ -15,10 +15,11 @@ from enum import StrEnum
 
 from recollect.core.errors import InvalidInput
 from recollect.core.event import ContentType, Event, EventRef, EventType, Json, Role, Source, no_metadata
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.rules.groups import Rules
 from recollect.rules.importance import extract_tags
 from recollect.text.terms import query_terms
+from recollect.timeline.record import labels_in_hash
 
 MOST_SOURCES = 100
 """Events that one memory names; a further event with the same words makes another memory."""
@@ -87,6 +88,9 @@ class Memory:
     user_id: str
     persona_id: str | None = None
     household_id: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    namespace: tuple[str, ...] = ()
     content: str
     importance: float
     source: Source
@@ -112,6 +116,10 @@ class Memory:
         """Its record's place in the timeline."""
         return EventRef(self.id, self.timestamp)
 
+    @property
+    def labels(self) -> Labels:
+        return Labels(self.agent_id, self.app_id, self.namespace)
+
     def expired(self, now: datetime) -> bool:
         """Whether every read hides it: from the instant `expires_at` on."""
         return self.expires_at is not None and self.expires_at <= now
@@ -124,6 +132,9 @@ def promoted(event: Event, keywords: tuple[str, ...], now: datetime) -> Memory:
         user_id=event.user_id,
         persona_id=event.persona_id,
         household_id=event.household_id,
+        agent_id=event.agent_id,
+        app_id=event.app_id,
+        namespace=event.namespace,
         content=event.content,
         importance=event.importance,
         source=event.source,
@@ -143,9 +154,10 @@ def embedding_id(generation: str | None, record_id: str) -> str | None:
     return f"{generation}/{record_id}" if generation else None
 
 
-def content_identity(scope: Scope, key: str | None, content: str) -> str:
-    """The same 64 hex digits for equal persona, household, key and trimmed content (A-21)."""
-    parts = [scope.persona_id, scope.household_id, key, content.strip()]
+def content_identity(record: Event | Memory) -> str:
+    """The same 64 hex digits for equal persona, household, labels, key and trimmed content (A-21)."""
+    own = [record.persona_id, record.household_id, record.key, record.content.strip()]
+    parts = [*own, *labels_in_hash(record.labels)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -165,6 +177,7 @@ class MemoryDraft:
     expires_at: datetime | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
     embedding: bytes | None = None
+    labels: Labels = NO_LABELS
 
     def __post_init__(self) -> None:
         check_values(self.content, self.importance)
@@ -186,6 +199,9 @@ def carrier_of(scope: Scope, draft: MemoryDraft, memory_id: str, now: datetime, 
         user_id=scope.user_id,
         persona_id=scope.persona_id,
         household_id=scope.household_id,
+        agent_id=draft.labels.agent_id,
+        app_id=draft.labels.app_id,
+        namespace=draft.labels.namespace,
         conversation_id=NO_CONVERSATION,
         role=Role.BOT if source is Source.INFERRED else Role.USER,
         content=draft.content,

@@ -89,9 +89,7 @@ class _Promotion:
     @property
     def content_key(self) -> ItemKey:
         """The key of the record of the event's content."""
-        event = self.event
-        owner = Scope(self.scope.tenant, self.scope.user_id, event.persona_id, event.household_id)
-        return content_key(content_identity(owner, event.key, event.content))
+        return content_key(content_identity(self.event))
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from recollect.core.event import Event
+from recollect.core.filter import EVERYTHING, Filter, holds
 from recollect.core.items import Item, pages
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
@@ -15,13 +16,16 @@ from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.representation import as_it_stands, in_words_of
 from recollect.memories.storage import MEMORIES, SAME_AS, memory_in, memory_key, versions_path
 from recollect.ports import Concurrency, Items, Timeline
-from recollect.timeline.slots import slot_of
+from recollect.retrieval.attributes import MEMORY_FIELDS, fields_of
+from recollect.retrieval.filters import lies_below
+from recollect.timeline.slots import slot_key, slot_of
 
 _MOST_STEPS = 4
 _PAGE = 100
 _MOST_PAGES = 10
 _VERSIONS_PAGE = 200
 _MOST_VERSION_PAGES = 5
+_EQUAL = ("status", "key", "agent_id", "app_id", "namespace")
 _GONE = (MemoryStatus.REJECTED, MemoryStatus.EXPIRED)
 
 
@@ -126,7 +130,8 @@ class CurrentMemories:
     def _current(self, memory: Memory, pending: Sequence[Event]) -> Memory:
         if not _may_be_superseded(memory):
             return memory
-        own, order = (memory.persona_id or "", memory.household_id or "", memory.key), (memory.timestamp, memory.id)
+        own = memory.persona_id or "", memory.household_id or "", slot_key(memory.key, memory.labels)
+        order = memory.timestamp, memory.id
         newer = (event for event in pending if slot_of(event) == own and (event.timestamp, event.id) > order)
         by = next(newer, None)
         return memory if by is None else _superseded(memory, by)
@@ -143,16 +148,22 @@ def _superseded(memory: Memory, by: Event) -> Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """Which memories to list; None is no filter."""
+    """Which memories to list; None is no filter. `where` is one over `attributes.MEMORY_FIELDS`."""
 
     status: MemoryStatus | None = None
     key: str | None = None
     source_event_id: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    namespace: tuple[str, ...] | None = None
+    namespace_prefix: tuple[str, ...] | None = None
+    where: Filter = EVERYTHING
 
     def admits(self, memory: Memory) -> bool:
         return (
-            self.status in (None, memory.status)
-            and self.key in (None, memory.key)
+            all(getattr(self, name) in (None, getattr(memory, name)) for name in _EQUAL)
+            and lies_below(memory.namespace, self.namespace_prefix)
+            and (self.where == EVERYTHING or holds(self.where, fields_of(memory, MEMORY_FIELDS)))
             and (self.source_event_id is None or self.source_event_id in memory.source_event_ids)
         )
 

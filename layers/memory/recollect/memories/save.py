@@ -182,7 +182,7 @@ class SaveMemories:
 
         Else the record of the content, if any.
         """
-        own, key = memory_key(memory.id), _record_key(scope, memory)
+        own, key = memory_key(memory.id), _record_key(memory)
         found = self._items.get(scope.user, [own, key])
         record = found.get(key)
         same = memory.id if own in found else str(record.value["id"]) if record else None
@@ -209,7 +209,7 @@ class SaveMemories:
         entry = self._entry(scope, Action.CREATE, None, memory, actor, now)
         items = (
             ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
-            ItemWrite(_record_key(scope, memory), {"id": memory.id}, record.version if record else ABSENT),
+            ItemWrite(_record_key(memory), {"id": memory.id}, record.version if record else ABSENT),
             audit_write(entry),
             *also,
         )
@@ -243,7 +243,7 @@ class SaveMemories:
 
     def _content_writes(self, scope: Scope, before: Memory, after: Memory, now: datetime) -> list[ItemWrite]:
         """The record of the content follows an edit; a record that names another active memory stays."""
-        old, new = _record_key(scope, before), _record_key(scope, after)
+        old, new = _record_key(before), _record_key(after)
         if old == new:
             return []
         found = self._items.get(scope.user, [old, new])
@@ -282,6 +282,5 @@ def _shown(rejections: Rejections, memory: Memory) -> Memory:
     return shown
 
 
-def _record_key(scope: Scope, memory: Memory) -> ItemKey:
-    owner = Scope(scope.tenant, memory.user_id, memory.persona_id, memory.household_id)
-    return content_key(content_identity(owner, memory.key, memory.content))
+def _record_key(memory: Memory) -> ItemKey:
+    return content_key(content_identity(memory))

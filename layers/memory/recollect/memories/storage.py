@@ -62,6 +62,7 @@ def content_key(identity: str) -> ItemKey:
 def memory_document(memory: Memory) -> dict[str, Any]:
     """The stored form, with its format; without None values."""
     values = {name: _plain(getattr(memory, name)) for name in Memory.__slots__ if name != "lapses"}
+    values["namespace"] = values["namespace"] or None
     if memory.lapses:
         values["lapses"] = [lapse_document(lapse) for lapse in memory.lapses]
     return {"format": FORMAT_VERSION, **{name: value for name, value in values.items() if value is not None}}
@@ -75,6 +76,7 @@ def memory_in(document: Mapping[str, Any]) -> Memory:
             raise StoredDataError("a memory of a newer format")
         fields |= {name: from_iso(fields[name]) for name in _DATES if name in fields}
         fields |= {name: read(fields[name]) for name, read in _READ.items()}
+        fields["namespace"] = tuple(fields.get("namespace", ()))
         return Memory(**fields | {"lapses": tuple(map(_lapse_in, fields.get("lapses", ())))})
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"a memory's record cannot be read: {type(error).__name__}") from error

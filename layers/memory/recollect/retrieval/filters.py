@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from recollect.core.event import Event, Json, no_metadata
-from recollect.core.scope import Scope
+from recollect.core.filter import EVERYTHING, Filter, holds
+from recollect.core.scope import Labels, Scope
+from recollect.retrieval.attributes import Asked, asked_of_labels, event_fields
 
 
 class DropReason(StrEnum):
@@ -24,7 +27,7 @@ class DropReason(StrEnum):
     THRESHOLD = "threshold"
 
 
-_EQUAL = ("conversation_id", "event_type", "key", "space_id", "source")
+_EQUAL = ("conversation_id", "event_type", "key", "space_id", "source", "agent_id", "app_id", "namespace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class SearchFilters:
     """What a search asks of a record besides its words.
 
     `now` decides expiry. `as_of` shows events up to it, `recorded_as_of` what had arrived by then; under either,
-    supersession is decided at read-back. `tags`: all of them.
+    supersession is decided at read-back. `tags`: all of them. `namespace` is exact, `namespace_prefix` a subtree;
+    `where` is a filter over `attributes.EVENT_FIELDS`.
     """
 
     now: datetime
@@ -58,6 +62,16 @@ class SearchFilters:
     space_id: str | None = None
     source: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    agent_id: str | None = None
+    app_id: str | None = None
+    namespace: tuple[str, ...] | None = None
+    namespace_prefix: tuple[str, ...] | None = None
+    where: Filter = EVERYTHING
+
+    @property
+    def labels(self) -> list[Asked]:
+        """What the labels that are asked for ask of an index; none where none is asked for."""
+        return asked_of_labels(self.agent_id, self.app_id, self.namespace, self.namespace_prefix)
 
     @property
     def admits_superseded(self) -> bool:
@@ -110,7 +124,19 @@ def fits(event: Event, filters: SearchFilters) -> bool:
         all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
         and set(filters.tags) <= set(event.tags)
         and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
+        and lies_below(event.namespace, filters.namespace_prefix)
+        and (filters.where == EVERYTHING or holds(filters.where, event_fields(event)))
     )
+
+
+def lies_below(namespace: tuple[str, ...], prefix: tuple[str, ...] | None) -> bool:
+    """Whether a namespace is this one, or one below it; so is any where none is asked for."""
+    return prefix is None or namespace[: len(prefix)] == prefix
+
+
+def narrowed_to(labels: Labels) -> dict[str, Any]:
+    """The fields of filters that ask for these labels, of those that are there."""
+    return {"agent_id": labels.agent_id, "app_id": labels.app_id, "namespace": labels.namespace or None}
 
 
 def metadata_facets(metadata: Mapping[str, Json]) -> tuple[str, ...]:

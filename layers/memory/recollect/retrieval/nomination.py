@@ -121,8 +121,8 @@ class IndexedPage:
 class IndexDocument:
     """What the index holds of an event: features and filters, no readable content.
 
-    `terms` is in the order of the text. `vector` is None where there is no embedder, and for private events,
-    which are indexed bare so that counts are right.
+    `terms` is in the order of the text; `attributes` are tokens (`retrieval.attributes`). `vector` is None where there
+    is no embedder, and for private events, which are indexed bare so that counts are right.
     """
 
     tenant: str
@@ -146,4 +146,5 @@ class IndexDocument:
     expires_at: datetime | None
     terms: tuple[str, ...] = field(repr=False)
     facets: tuple[str, ...] = field(repr=False)
+    attributes: tuple[str, ...] = field(repr=False)
     vector: FloatArray | None = field(repr=False)

@@ -23,6 +23,7 @@ from recollect.core.event import Event, EventRef, Role
 from recollect.core.scope import Scope, user_hash
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, pack_vector, unpack_vector
+from recollect.retrieval.attributes import tokens_of
 from recollect.retrieval.filters import metadata_facets
 from recollect.retrieval.nomination import ASKING, IndexDocument
 from recollect.text.sentences import only_asks
@@ -134,5 +135,6 @@ def index_document(scope: Scope, event: Event, vector: FloatArray | None) -> Ind
         expires_at=event.expires_at,
         terms=tuple(terms(event.searchable_text)) if event.is_searchable else (),
         facets=metadata_facets(event.metadata),
+        attributes=tokens_of(event) if event.is_searchable else (),
         vector=vector if event.is_searchable else None,
     )

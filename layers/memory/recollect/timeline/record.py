@@ -15,7 +15,7 @@ from typing import Any
 
 from recollect.core.errors import InvalidInput, StoredDataError
 from recollect.core.event import ContentType, Event, EventType, Json, Role, Source, no_metadata
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.core.time import from_iso, iso, sortable
 from recollect.rules.groups import Rules
 from recollect.rules.importance import content_type_of, extract_tags, score
@@ -24,7 +24,15 @@ FORMAT_VERSION = 1
 
 _DATES = ("timestamp", "recorded_at", "expires_at", "superseded_at", "holds_until")
 _DEFAULTS: Mapping[str, Any] = MappingProxyType(
-    {"event_type": "conversation", "views": 0, "is_private": False, "metadata": {}, "tags": [], "version": 1}
+    {
+        "event_type": "conversation",
+        "views": 0,
+        "is_private": False,
+        "metadata": {},
+        "tags": [],
+        "namespace": [],
+        "version": 1,
+    }
 )
 
 
@@ -52,6 +60,7 @@ def from_record(record: Mapping[str, Any]) -> Event:
                 "event_type": EventType(fields["event_type"]),
                 "source": Source(fields["source"]),
                 "tags": tuple(fields["tags"]),
+                "namespace": tuple(fields["namespace"]),
                 "metadata": MappingProxyType(dict(fields["metadata"])),
                 "embedding": base64.b64decode(embedding) if embedding else None,
             }
@@ -92,8 +101,8 @@ def _to_json(value: object) -> object:
 def event_identity(scope: Scope, event: Event, given_conversation: str | None, given_timestamp: bool) -> str:
     """The dedupe key: 64 hex digits, equal for the same event (P-20).
 
-    That is equal scope, conversation as given, role, speaker, type, timestamp and content; `metadata.source_id`
-    replaces the content. Without a given timestamp every event has its own key.
+    That is equal scope, labels, conversation as given, role, speaker, type, timestamp and content;
+    `metadata.source_id` replaces the content. Without a given timestamp every event has its own key.
     """
     if not given_timestamp:
         return _digest("id", event.id)
@@ -111,9 +120,15 @@ def event_identity(scope: Scope, event: Event, given_conversation: str | None, g
                 event.event_type,
                 sortable(event.timestamp),
                 said,
+                *labels_in_hash(event.labels),
             ]
         )
     )
+
+
+def labels_in_hash(labels: Labels) -> list[object]:
+    """What labels add to the parts of a hash: nothing where there are none, so that hashes of before stay."""
+    return [] if labels == NO_LABELS else [[labels.agent_id, labels.app_id, labels.namespace]]
 
 
 def possible_identities(scope: Scope, event: Event) -> list[str]:
@@ -166,6 +181,7 @@ class EventDraft:
     expires_at: datetime | None = None
     embedding: bytes | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    labels: Labels = NO_LABELS
 
     def __post_init__(self) -> None:
         if not self.content.strip():
@@ -185,6 +201,9 @@ def draft_event(
         user_id=scope.user_id,
         persona_id=scope.persona_id,
         household_id=scope.household_id,
+        agent_id=draft.labels.agent_id,
+        app_id=draft.labels.app_id,
+        namespace=draft.labels.namespace,
         conversation_id=conversation_id,
         role=draft.role,
         speaker=draft.speaker,

@@ -5,11 +5,13 @@ later fills the slot only with a newer timestamp (P-22). A value with a bound in
 history: it holds over the slot's value within its bounds, and supersedes nothing (P-24).
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.core.event import OPEN_ENDED, Event, EventRef
+from recollect.core.scope import NO_LABELS, Labels
 
 _BEHIND_ALL_IDS = "\U0010ffff"
 
@@ -33,13 +35,21 @@ class SlotEntry:
 
 
 def slot_of(event: Event) -> tuple[str, str, str] | None:
-    """The slot an event fills: persona, household and key ("" for none); None without a key, or with a bound."""
+    """The slot an event fills: persona, household ("" for none) and `slot_key`; None without a key, or with a bound."""
     return None if bound_of(event) is not None else named_slot(event)
 
 
 def named_slot(event: Event) -> tuple[str, str, str] | None:
     """The slot that its key names, whether it fills it or holds over its value for a while; None without a key."""
-    return None if event.key is None else (event.persona_id or "", event.household_id or "", event.key)
+    key = slot_key(event.key, event.labels)
+    return None if key is None else (event.persona_id or "", event.household_id or "", key)
+
+
+def slot_key(key: str | None, labels: Labels) -> str | None:
+    """The key among those of other labels, whose values never replace each other; as it is where there are none."""
+    if key is None or labels == NO_LABELS:
+        return key
+    return f"{key}\0{json.dumps([labels.agent_id, labels.app_id, labels.namespace], ensure_ascii=False)}"
 
 
 def place_of(event: Event) -> tuple[str, str, str] | None:

@@ -23,6 +23,7 @@ from recollect.core.scope import Scope
 from recollect.ports import IndexFailure, SearchIndex, SnapshotStore
 from recollect.retrieval.nomination import IndexDocument
 from recollect.timeline.timeline import Projection
+from samples.filtered_index import FiltersInTheIndex
 
 KEYS = {
     "aws_access_key_id": os.environ.get("AWS_ACCESS_KEY_ID"),
@@ -33,7 +34,7 @@ KEYS = {
 KnownUsers = defaultdict[str, set[str]]
 
 
-class TableIndexContract(SearchIndexContract):
+class TableIndexContract(SearchIndexContract, FiltersInTheIndex):
     """The users of a tenant are those whose events came."""
 
     kind = TableIndex

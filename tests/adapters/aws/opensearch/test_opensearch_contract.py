@@ -12,6 +12,7 @@ from recollect.adapters.aws.opensearch import OpenSearchConnection, OpenSearchIn
 from recollect.contracts.examples import DIMENSION
 from recollect.contracts.search_index import SearchIndexContract
 from recollect.ports import SearchIndex
+from samples.filtered_index import FiltersInTheIndex
 
 PATIENT_SECONDS = 30.0
 SOON_SECONDS = 0.05
@@ -38,7 +39,7 @@ def shared_neighbour(engines: Engines, shared_index: OpenSearchIndex) -> Iterato
 
 
 @pytest.mark.engines
-class TestOpenSearchIndex(SearchIndexContract):
+class TestOpenSearchIndex(SearchIndexContract, FiltersInTheIndex):
     @pytest.fixture
     def index(self, shared_index: OpenSearchIndex) -> SearchIndex:
         return shared_index

@@ -12,6 +12,7 @@ from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
 from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.adapters.exact_search import NO_NAME, Mask, Places
 from recollect.core.vectors import FloatArray
+from recollect.retrieval.attributes import Asked
 
 _UNKNOWN = -2
 
@@ -73,12 +74,16 @@ class UserColumns:
         """For each term the positions alive that have it, and how often."""
         return {term: self._having([part.terms.having(term) for part in self._parts]) for term in terms}
 
-    def labelled(self, labels: Sequence[str]) -> list[Mask]:
-        """For each label the mask of the positions that have it."""
-        masks = [np.zeros(len(self), dtype=np.bool_) for _ in labels]
-        for mask, label in zip(masks, labels, strict=True):
-            mask[self._having([part.labels.having(label) for part in self._parts])[0]] = True
-        return masks
+    @property
+    def strings(self) -> Sequence[str]:
+        """The names by their codes."""
+        return [name or "" for name in self._strings]
+
+    def labelled(self, asked: Asked) -> Mask:
+        """The positions that have a label which is asked for."""
+        mask = np.zeros(len(self), dtype=np.bool_)
+        mask[self._having([part.labels.meeting(asked) for part in self._parts])[0]] = True
+        return mask
 
     @property
     def dimension(self) -> int:

@@ -126,7 +126,7 @@ def source_of(document: IndexDocument) -> dict[str, Any]:
         "key": document.key or "",
         "space_id": document.space_id or "",
         "tags": document.tags,
-        "facets": document.facets,
+        "facets": [*document.facets, *document.attributes],
         "importance": document.importance,
         "is_private": document.is_private,
         "superseded": document.superseded,

@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.adapters.exact_search import Mask, Places
+from recollect.retrieval.attributes import Asked, Span
+
+_LAST = "\U0010ffff"
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,15 @@ class Lists:
         code = bisect_left(self.vocabulary, wanted)
         found = code < len(self.vocabulary) and self.vocabulary[code] == wanted
         here = slice(int(self.starts[code]), int(self.starts[code + 1])) if found else slice(0)
+        return self.places[here].astype(np.int64), self.counts[here].astype(np.int64)
+
+    def meeting(self, asked: Asked) -> tuple[Places, NDArray[np.int64]]:
+        """The positions that have a string which is asked for, some perhaps several times, and how often."""
+        near = [*(Span(one, one + "\0") for one in asked.exact), *asked.spans]
+        near += [Span(one.start, one.start + _LAST) for one in asked.parts]
+        found = [n for span in near for n in range(*(bisect_left(self.vocabulary, end) for end in span))]
+        wanted = [n for n in dict.fromkeys(found) if asked.met_by(self.vocabulary[n])]
+        here = np.concatenate([np.arange(self.starts[n], self.starts[n + 1]) for n in wanted] or [_NONE]).astype(int)
         return self.places[here].astype(np.int64), self.counts[here].astype(np.int64)
 
     @property

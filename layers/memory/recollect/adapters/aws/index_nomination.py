@@ -17,7 +17,6 @@ from recollect.adapters.exact_search import (
     add_term,
     best_by_words,
     filter_mask,
-    labels_of,
     ranks,
     reason_masks,
     superseded_mask,
@@ -26,7 +25,6 @@ from recollect.adapters.exact_search import (
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds
-from recollect.retrieval.filters import metadata_facets
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.text.terms import TermStatistics
 
@@ -50,8 +48,7 @@ class ColumnsNomination:
         self._statistics = _statistics(columns, self._counts)
         self._scores = self._scored()
         self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
-        labelled = columns.labelled(labels_of(request.filters.tags, metadata_facets(request.filters.metadata)))
-        self._masks = list(reason_masks(columns, scope, request.filters, labelled))
+        self._masks = list(reason_masks(columns, scope, request.filters, columns.labelled))
 
     def nominations(self) -> Nominations:
         """What the port answers; events that are not projected yet are not in it.

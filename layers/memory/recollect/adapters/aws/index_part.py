@@ -61,7 +61,7 @@ def record_of(document: IndexDocument) -> Record:
         d.is_private,
         d.superseded,
         "" if d.is_private else " ".join(d.terms),
-        labels_of(d.tags, d.facets),
+        labels_of(d.tags, d.facets, d.attributes),
         None if d.is_private or d.vector is None else pack_vector(d.vector),
     )
 

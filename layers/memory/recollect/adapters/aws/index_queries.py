@@ -16,6 +16,8 @@ from recollect.adapters.aws.index_format import (
     sent_vector,
     vectors_of,
 )
+from recollect.adapters.aws.index_where import having, where_clause
+from recollect.core.filter import EVERYTHING
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, unit
@@ -184,7 +186,9 @@ def _fitting(filters: SearchFilters) -> list[Clause]:
         source=filters.source,
     )
     tags = [_term("tags", tag) for tag in filters.tags]
-    return named + tags + [_term("facets", facet) for facet in metadata_facets(filters.metadata)]
+    facets = [_term("facets", facet) for facet in metadata_facets(filters.metadata)]
+    where = [] if filters.where == EVERYTHING else [where_clause(filters.where)]
+    return [*named, *tags, *facets, *map(having, filters.labels), *where]
 
 
 def _reaching(vector: FloatArray, cosine: float) -> Clause:

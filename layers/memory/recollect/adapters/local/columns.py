@@ -27,13 +27,15 @@ _MANY_DEAD = 1000
 _AT_ONCE = 500
 
 _TIMES = ("timestamp", "recorded_at", "expires_at")
-_NAMES = ("persona", "household", "conversation", "event_type", "source", "key", "space")
+_NAMES = ("persona", "household", "conversation", "event_type", "source", "key", "space", "role")
 _CHANGED = "SELECT row FROM documents WHERE scope = ? AND revision > ?"
-_SELECT = f"""SELECT d.row, d.length, d.private, d.superseded, {", ".join(f"d.{name}" for name in (*_TIMES, *_NAMES))},
-    v.vector FROM documents d LEFT JOIN document_vectors v ON v.row = d.row AND v.generation = ?
+_SELECT = f"""SELECT d.row, d.length, d.private, d.superseded, d.importance,
+    {", ".join(f"d.{name}" for name in (*_TIMES, *_NAMES))}, v.vector
+    FROM documents d LEFT JOIN document_vectors v ON v.row = d.row AND v.generation = ?
     WHERE d.row IN ({{}})"""  # noqa: S608
 _TYPES: dict[str, Any] = {
     "row": np.int64, "length": np.int32, "private": np.bool_, "superseded": np.bool_,
+    "importance": np.float64,
     **dict.fromkeys(_TIMES, np.int64), **dict.fromkeys(_NAMES, np.int32),
     "alive": np.bool_, "embedded": np.bool_, "inverse_norm": np.float32,
 }  # fmt: skip
@@ -96,6 +98,11 @@ class Columns:
         """The code of a name in the name columns; an unknown name has one that no position has."""
         return self._codes.get(name, _UNKNOWN)
 
+    @property
+    def strings(self) -> Sequence[str]:
+        """The names by their codes."""
+        return [name or "" for name in self._codes]
+
     def find(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The positions of the rows that are loaded, and which of the rows these are."""
         known = self["row"]
@@ -134,11 +141,12 @@ class Columns:
         self["embedded"][places] = False
 
     def _write(self, found: Sequence[tuple[Any, ...]]) -> None:
-        row, length, private, superseded, *others, vectors = zip(*found, strict=True)
+        row, length, private, superseded, importance, *others, vectors = zip(*found, strict=True)
         places = self.positions(np.array(row, dtype=np.int64))
         self["length"][places] = length
         self["private"][places] = private
         self["superseded"][places] = superseded
+        self["importance"][places] = importance
         self["alive"][places] = True
         for name, values in zip(_TIMES, others, strict=False):
             self[name][places] = [NEVER if value is None else value for value in values]

@@ -132,7 +132,7 @@ _INDEX = (
         revision INTEGER NOT NULL,
         row INTEGER NOT NULL,
         PRIMARY KEY (scope, revision, row)) WITHOUT ROWID""",
-    # A tag ("t" before it) or a facet of the metadata ("m" before it).
+    # A tag ("t" before it), a facet of the metadata ("m") or a token of `retrieval.attributes` ("a").
     """CREATE TABLE labels (
         scope INTEGER NOT NULL REFERENCES scopes (id),
         label TEXT NOT NULL,

@@ -22,7 +22,6 @@ from recollect.adapters.exact_search import (
     add_term,
     best_by_words,
     filter_mask,
-    labels_of,
     ranks,
     reason_masks,
     superseded_mask,
@@ -34,7 +33,7 @@ from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds
 from recollect.core.vectors import FloatArray
-from recollect.retrieval.filters import SearchFilters, metadata_facets
+from recollect.retrieval.attributes import Asked, Span
 from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
 from recollect.text.terms import TermStatistics
 
@@ -44,6 +43,8 @@ The commoner terms then nominate no document; ranking counts them, since every c
 READ_MOST = 50_000
 """The bound where filters leave fewer candidates than the limit."""
 
+_LABELLED = "SELECT label, row FROM labels WHERE scope = ? AND label >= ? AND label < ?"
+_LAST = "\U0010ffff"
 _SELECT = "SELECT row, id, timestamp, conversation, length, role, speaker, importance FROM documents WHERE row IN ({})"
 # FTS5 stores the columns of `words` in `words_content`: reading it directly takes half the time.
 _WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
@@ -59,11 +60,7 @@ class NominationQuery:
         self._user = user
         self._columns = columns
         self._request = request
-        self._masks = list(
-            reason_masks(
-                columns, scope, request.filters, labelled_masks(connection, user.number, columns, request.filters)
-            )
-        )
+        self._masks = list(reason_masks(columns, scope, request.filters, self._labelled))
         self._admitted = filter_mask(columns, self._masks)
         self._statistics = user_statistics(connection, user, request.terms)
         self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
@@ -73,6 +70,12 @@ class NominationQuery:
         counted = tally(self._columns, self._masks, self._threshold) if self._request.count else None
         found = self._candidates(self._admitted, self._request.limit, READ_MOST)
         return Nominations(found, self._statistics, counted, includes_tail=True, superseded=self._superseded())
+
+    def _labelled(self, asked: Asked) -> Mask:
+        rows = labelled_rows(self._connection, self._user.number, asked)
+        mask = np.zeros(len(self._columns), dtype=np.bool_)
+        mask[self._columns.positions(np.array(rows, dtype=np.int64))] = True
+        return mask
 
     def _superseded(self) -> tuple[Candidate, ...]:
         limit = self._request.most_superseded
@@ -140,16 +143,12 @@ class NominationQuery:
         return None if request.min_similarity is None else self._vectors.reaching(request.min_similarity)
 
 
-def labelled_masks(
-    connection: sqlite3.Connection, user_number: int, columns: Columns, filters: SearchFilters
-) -> Iterator[Mask]:
-    """The positions of each tag and each pair of metadata that the filters ask for."""
-    query = "SELECT row FROM labels WHERE scope = ? AND label = ?"
-    for label in labels_of(filters.tags, metadata_facets(filters.metadata)):
-        rows = connection.execute(query, (user_number, label)).fetchall()
-        mask = np.zeros(len(columns), dtype=np.bool_)
-        mask[columns.positions(np.array(rows, dtype=np.int64).reshape(-1))] = True
-        yield mask
+def labelled_rows(connection: sqlite3.Connection, user_number: int, asked: Asked) -> list[int]:
+    """The user's documents that have a label which is asked for."""
+    near = [*(Span(one, one + "\0") for one in asked.exact), *asked.spans]
+    near += [Span(one.start, one.start + _LAST) for one in asked.parts]
+    found = [pair for span in near for pair in connection.execute(_LABELLED, (user_number, *span))]
+    return [row for label, row in found if not asked.parts or asked.met_by(label)]
 
 
 def user_statistics(connection: sqlite3.Connection, user: User, terms: Sequence[str]) -> TermStatistics:

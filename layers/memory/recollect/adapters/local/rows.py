@@ -15,7 +15,7 @@ from recollect.core.vectors import FloatArray, pack_vector
 from recollect.retrieval.nomination import IndexDocument
 from recollect.timeline.bus import saved_ids
 from recollect.timeline.record import from_record, to_record
-from recollect.timeline.slots import slot_of
+from recollect.timeline.slots import slot_key, slot_of
 
 SPOKEN = f"event_type <> '{EventType.MEMORY}'"
 """The condition that an event is not only a memory's carrier."""
@@ -101,7 +101,7 @@ def insert_event(connection: sqlite3.Connection, user_number: int, event: Event)
             event.household_id,
             event.event_type.value,
             event.importance,
-            event.key,
+            slot_key(event.key, event.labels),
             event.version,
         ),
     )
@@ -353,4 +353,4 @@ def remove_documents(connection: sqlite3.Connection, user: User, event_ids: Iter
 
 
 def _labels(document: IndexDocument) -> set[str]:
-    return set(labels_of(document.tags, document.facets))
+    return set(labels_of(document.tags, document.facets, document.attributes))

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from recollect.core.errors import Forbidden, VersionMismatch
-from recollect.core.scope import Scope
+from recollect.core.scope import SHARED_OWNER, Scope
 from recollect.entrypoints.http.models import AnswerModel
 from recollect.memories.audit import Actor, ActorKind
 from recollect.settings import Principal
@@ -58,16 +58,18 @@ class Request:
     def scope(self, asked: object = None) -> Scope:
         """The user in the path, else the one that `asked` names, narrowed to the persona and household in `asked`.
 
-        Raises Forbidden where the token is another user's.
+        Where `asked` may name a user and does not, it is who owns what is nobody's. Raises Forbidden where the token is
+        another user's.
         """
         user_id = self.path["user_id"] if "user_id" in self.path else getattr(asked, "user_id", "")
+        user_id = SHARED_OWNER if user_id is None else user_id
         self.check_user(user_id)
         narrowed = (getattr(asked, name, None) for name in ("persona_id", "household_id"))
         return Scope(self.principal.tenant, user_id, *narrowed)
 
     def check_user(self, user_id: str) -> None:
-        """Raises Forbidden where the token is another user's."""
-        if self.principal.limited_to_subject and self.principal.subject != user_id:
+        """Raises Forbidden where the token is another user's; what is nobody's is no user's."""
+        if self.principal.limited_to_subject and (self.principal.subject != user_id or user_id == SHARED_OWNER):
             raise Forbidden("the credentials are another user's")
 
     @property

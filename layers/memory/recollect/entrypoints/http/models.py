@@ -31,6 +31,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from recollect.core.errors import InvalidInput
 from recollect.core.event import SPOKEN_TYPES, Source
 from recollect.core.ids import LONGEST_ID, id_fault
+from recollect.core.scope import MOST_LABELS, Labels, namespace_fault
 from recollect.core.time import iso, parse_instant
 from recollect.settings import Settings
 
@@ -96,6 +97,9 @@ _CONFIGURED = ("openai", "bedrock", "onnx")
 _HALF = "has half of a surrogate pair, which is no Unicode text"
 _METADATA_BYTES = 16 * 1024
 _METADATA_DEPTH = 8
+_ABSENT = object()
+_CONDITION_DEPTH = 32
+_CONDITIONS_BYTES = 8 * 1024
 _LONGEST_NAME = 64
 _LONGEST_TIME = 64
 _WHOLE = re.compile("-?[0-9]{1,18}")
@@ -318,6 +322,25 @@ def _identifier(value: Any) -> str:
     return str(value)
 
 
+def _owner(value: Any) -> str:
+    if value is _ABSENT:
+        raise fault("is required, or one of agent_id, app_id and namespace")
+    return _identifier(value)
+
+
+def _namespace(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
+        raise fault("must be a list of labels")
+    found = namespace_fault(value)
+    if found is not None:
+        raise fault(found)
+    return tuple(value)
+
+
+def _namespace_path(value: Any) -> tuple[str, ...]:
+    return _namespace(value.strip("/").split("/") if isinstance(value, str) else value)
+
+
 def _instant(value: Any) -> datetime:
     if isinstance(value, str) and len(value) > _LONGEST_TIME:
         raise fault("not a time: ISO 8601, epoch seconds or milliseconds")
@@ -372,6 +395,22 @@ def _check_json(value: Any, levels: int) -> None:
         finite(value)
 
 
+def _conditions(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise fault("must be an object")
+    check_depth(value, _CONDITION_DEPTH)
+    return value
+
+
+def _conditions_in(value: Any) -> dict[str, Any]:
+    if not isinstance(value, str) or len(value) > _CONDITIONS_BYTES:
+        raise fault(f"must be at most {_CONDITIONS_BYTES} characters of JSON")
+    try:
+        return _conditions(parse_json(value.encode()))
+    except NotJson as error:
+        raise fault(str(error)) from None
+
+
 def _time(value: Any) -> str:
     return iso(value) if isinstance(value, datetime) else str(value)
 
@@ -384,7 +423,18 @@ Identifier = Annotated[str, Read(_identifier, _AN_ID)]
 Instant = Annotated[datetime, Read(_instant, _A_TIME)]
 """ISO 8601, epoch seconds, or milliseconds from 10^11 up; in a query string as text."""
 Number = Annotated[float, Read(lambda value: float(finite(value)), {"type": "number"})]
+_LABELS_SCHEMA: Schema = {
+    "type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "maxItems": MOST_LABELS
+}  # fmt: skip
+NamespaceLabels = Annotated[tuple[str, ...], Read(_namespace, _LABELS_SCHEMA)]
+"""A path of labels."""
+NamespacePath = Annotated[tuple[str, ...], Read(_namespace_path, {"type": "string", "minLength": 1})]
+"""The same in a query string: the labels with slashes between."""
 Vector = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR), AfterValidator(_scaled)]
+Conditions = Annotated[dict[str, Any], Read(_conditions, {"type": "object", "additionalProperties": True})]
+"""A filter in the grammar of docs/filters.md, which the domain reads."""
+ConditionsText = Annotated[dict[str, Any], Read(_conditions_in, {"type": "string", "maxLength": _CONDITIONS_BYTES})]
+"""The same in a query string, as JSON."""
 Metadata = Annotated[dict[str, Any], Read(_metadata, {"type": "object", "additionalProperties": True})]
 """An object of free JSON values: at most 16 KiB as compact JSON, at most 8 levels, itself the first."""
 Content = Annotated[str, Text(CONTENT_BYTES, blank=False)]
@@ -408,6 +458,30 @@ def words_as_keys(*names: str) -> Schema:
     """The schema of counts by these words."""
     keys = {"type": "string", "enum": [str(name) for name in names]}
     return {"type": "object", "propertyNames": keys, "additionalProperties": {"type": "integer", "minimum": 0}}
+
+
+class Whose(RequestModel):
+    """A user, or nobody: then an agent, an application or a namespace says whose it is."""
+
+    user_id: Annotated[str | None, Read(_owner, _AN_ID)] = Field(
+        None, description="Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`."
+    )
+    agent_id: Maybe[Identifier] = None
+    app_id: Maybe[Identifier] = None
+    namespace: Maybe[NamespaceLabels] = Field(None, description="A path of at most 16 labels.")
+    owners: ClassVar[tuple[str, ...]] = ("agent_id", "app_id", "namespace")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_somebody(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or any(value.get(name) is not None for name in ("user_id", *cls.owners)):
+            return value
+        return {**value, "user_id": _ABSENT}
+
+    @property
+    def labels(self) -> Labels:
+        """What a record of it is labelled with."""
+        return Labels(self.agent_id, self.app_id, self.namespace or ())
 
 
 class Narrowed(RequestModel):

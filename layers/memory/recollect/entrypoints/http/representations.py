@@ -1,6 +1,6 @@
 """What more than one resource shows: events, memories, results, knowledge, summaries, goals (api.md, *Shapes*)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self
 
@@ -8,15 +8,18 @@ from pydantic import Field
 
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import ContentType, Role, Source
+from recollect.core.filter import EVERYTHING, Filter, filter_of
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
     AnswerModel,
+    Conditions,
     Count,
     Free,
     Identifier,
     Instant,
     Maybe,
     Metadata,
+    NamespaceLabels,
     OneOf,
     RequestModel,
     Share,
@@ -26,11 +29,14 @@ from recollect.entrypoints.http.models import (
     SpokenType,
     Text,
     Time,
+    Whose,
     words_as_keys,
 )
+from recollect.entrypoints.http.problems import located
 from recollect.memories.audit import Action, ActorKind, audit_json
 from recollect.memories.memory import MemoryStatus, Origin
 from recollect.memories.representation import replacement_note
+from recollect.retrieval.attributes import EVENT_FIELDS, of_fields
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.nomination import Arm
 from recollect.summaries.goals import CheckInStatus, GoalStatus
@@ -56,6 +62,9 @@ class EventAnswer(AnswerModel, title="Event"):
     user_id: str
     persona_id: Maybe[str] = None
     household_id: Maybe[str] = None
+    agent_id: Maybe[str] = None
+    app_id: Maybe[str] = None
+    namespace: Some[str] = None
     conversation_id: str
     role: RoleName
     speaker: Maybe[str] = None
@@ -95,6 +104,9 @@ class MemoryAnswer(AnswerModel, title="Memory"):
     user_id: str
     persona_id: Maybe[str] = None
     household_id: Maybe[str] = None
+    agent_id: Maybe[str] = None
+    app_id: Maybe[str] = None
+    namespace: Some[str] = None
     content: str
     importance: Share
     source: SourceName
@@ -169,6 +181,9 @@ class ResultAnswer(AnswerModel, title="SearchResult"):
     source_event_ids: list[str]
     persona_id: Maybe[str] = None
     household_id: Maybe[str] = None
+    agent_id: Maybe[str] = None
+    app_id: Maybe[str] = None
+    namespace: Some[str] = None
     speaker: Maybe[str] = None
     key: Maybe[str] = None
     space_id: Maybe[str] = None
@@ -310,10 +325,14 @@ class Filters(RequestModel):
     metadata: Maybe[Metadata] = Field(None, description="Top-level pairs that must be equal.")
 
 
-class Question(RequestModel):
-    """Whose memory is asked, and as of when."""
+class Question(Whose):
+    """Whose memory is asked, what it must have, and as of when."""
 
-    user_id: Identifier
+    owners = (*Whose.owners, "namespace_prefix")
+
+    namespace: Maybe[NamespaceLabels] = Field(None, description="Exactly this one.")
+    namespace_prefix: Maybe[NamespaceLabels] = Field(None, description="This one and all below it.")
+    filter: Maybe[Conditions] = Field(None, description="The grammar of docs/filters.md; with `filters` both hold.")
     persona_id: Maybe[Identifier] = Field(None, description="Absent: every persona.")
     household_id: Maybe[Identifier] = Field(None, description="Absent: every household.")
     active_space_id: Maybe[Identifier] = None
@@ -337,7 +356,10 @@ class _Window(Protocol):
 def filters_of(
     asked: Question, now: datetime, window: GivenTimes | None = None, filters: Filters | None = None
 ) -> SearchFilters:
-    """The filters of a search or a context. Raises InvalidInput for a window that ends before it begins."""
+    """The filters of a search or a context.
+
+    Raises InvalidInput for a window that ends before it begins, and for a filter that cannot be read.
+    """
     given = filters.given() if filters else {}
     bounds = window_of(window or _NO_TIMES, asked.as_of or now, ("body", "time_window"))
     return SearchFilters(
@@ -346,8 +368,21 @@ def filters_of(
         as_of=asked.as_of,
         recorded_as_of=asked.recorded_as_of,
         include_superseded=bool(asked.include_superseded),
+        agent_id=asked.agent_id,
+        app_id=asked.app_id,
+        namespace=asked.namespace,
+        namespace_prefix=asked.namespace_prefix,
+        where=filter_in(asked.filter, EVENT_FIELDS),
         **given | {"tags": tuple(given.get("tags", ()))},
     )
+
+
+def filter_in(given: Mapping[str, Any] | None, fields: frozenset[str], part: str = "body") -> Filter:
+    """The filter over these fields in a request; what is wrong with it is said where it stands."""
+    if not given:
+        return EVERYTHING
+    with located(lambda _: (part, "filter")):
+        return of_fields(filter_of(given), fields)
 
 
 def window_of(given: _Window, now: datetime, loc: tuple[str, ...], default: timedelta | None = None) -> TimeWindow:

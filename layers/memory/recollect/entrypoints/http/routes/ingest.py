@@ -9,7 +9,7 @@ from pydantic_core import core_schema
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.event import ContentType, EventRef, EventType, Role, Source
-from recollect.core.scope import Scope
+from recollect.core.scope import Labels, Scope
 from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.analysis import Analyzed
 from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
@@ -32,6 +32,7 @@ from recollect.entrypoints.http.models import (
     SpokenType,
     Text,
     Vector,
+    Whose,
     embedding_dimension,
     packed,
 )
@@ -95,8 +96,9 @@ def _event_or_faults(value: Any, read: Any) -> NewEvent | InvalidDraft:
     return event
 
 
-class EventsRequest(RequestModel):
-    user_id: Identifier
+class EventsRequest(Whose):
+    """The events; agent, app and namespace are those of each of them."""
+
     persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
     household_id: Maybe[Identifier] = None
     conversation_id: Maybe[Identifier] = Field(None, description="Absent: a new conversation, named in the answer.")
@@ -150,7 +152,7 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     201 if any was created, 422 if all were invalid, else 200.
     """
     scope = request.scope(body)
-    drafts = [_draft(event, app) for event in body.events]
+    drafts = [_draft(event, app, body.labels) for event in body.events]
     if all(isinstance(draft, InvalidDraft) for draft in drafts):
         return _all_invalid(body, drafts)
     rules, marks = app.begin_rules(scope.tenant), app.begin_marks(scope)  # beside the claim of the key
@@ -169,11 +171,11 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     return answer.reply(shown, {"events": len(drafts), **_counts(results)})
 
 
-def _draft(event: NewEvent | InvalidDraft, app: App) -> EventDraft | InvalidDraft:
+def _draft(event: NewEvent | InvalidDraft, app: App, labels: Labels) -> EventDraft | InvalidDraft:
     if isinstance(event, InvalidDraft):
         return event
     try:
-        return EventDraft(**event.given() | _for_the_domain(event, app))
+        return EventDraft(**event.given() | _for_the_domain(event, app), labels=labels)
     except InvalidInput as error:
         return InvalidDraft((FieldError(error.loc, str(error)),))
 

@@ -18,6 +18,7 @@ from recollect.core.vectors import FloatArray, vector_of
 from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     AnswerModel,
+    Conditions,
     Free,
     Identifier,
     Maybe,
@@ -76,7 +77,6 @@ Label = Annotated[str, Text(4 * MOST_CHARACTERS)]
 Labels = Annotated[list[Label], Field(max_length=MOST_LABELS)]
 Value = Annotated[dict[str, Any], Read(_value, {"type": "object", "additionalProperties": True})]
 Index = Annotated[list[str] | bool, Read(_index, _INDEX_SCHEMA)]
-Conditions = Annotated[dict[str, Any], Read(_value, {"type": "object", "additionalProperties": True})]
 Minutes = Annotated[float, Field(gt=0)]
 Results = Annotated[int, Field(ge=0, le=MOST_RESULTS)]
 Offset = Annotated[int, Field(ge=0, le=_LARGEST_OFFSET)]

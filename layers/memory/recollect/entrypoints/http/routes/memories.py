@@ -12,6 +12,7 @@ from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, etag, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
+    ConditionsText,
     Content,
     Identifier,
     Importance,
@@ -19,32 +20,35 @@ from recollect.entrypoints.http.models import (
     Keywords,
     Maybe,
     Metadata,
+    NamespacePath,
     Narrowed,
     OneOf,
     Paged,
     RequestModel,
     SourceName,
     Vector,
+    Whose,
     embedding_dimension,
     fitted,
     packed,
     page_of,
     within_page,
 )
-from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer, memory_if_there
+from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer, filter_in, memory_if_there
 from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
 from recollect.entrypoints.http.routing import USER, Routes
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange
+from recollect.retrieval.attributes import MEMORY_FIELDS
 
 _MEMORIES = f"{USER}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
+_NARROWED = ("status", "key", "source_event_id", "agent_id", "app_id", "namespace", "namespace_prefix")
 _AS_GIVEN = ("content", "importance", "source", "timestamp", "key", "expires_at", "metadata")
 
 
-class NewMemory(RequestModel):
-    user_id: Identifier
+class NewMemory(Whose):
     persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
     household_id: Maybe[Identifier] = None
     content: Content = Field(description="One thing worth remembering; at most 64 KiB of UTF-8.")
@@ -78,6 +82,11 @@ class MemoriesQuery(Narrowed, Paged):
     )
     key: Maybe[Identifier] = None
     source_event_id: Maybe[Identifier] = Field(None, description="The memory that this event is in.")
+    agent_id: Maybe[Identifier] = None
+    app_id: Maybe[Identifier] = None
+    namespace: Maybe[NamespacePath] = Field(None, description="Exactly this one: its labels with slashes between.")
+    namespace_prefix: Maybe[NamespacePath] = Field(None, description="This one and all below it.")
+    filter: Maybe[ConditionsText] = Field(None, description="The grammar of docs/filters.md, as JSON text.")
 
 
 MemoriesPage = page_of("MemoriesPage", "memories", MemoryAnswer)
@@ -124,7 +133,7 @@ def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
 def _draft(app: App, body: NewMemory) -> MemoryDraft:
     given: dict[str, Any] = {name: one for name, one in body.given().items() if name in _AS_GIVEN}
     embedding = packed(body.embedding, embedding_dimension(app.settings), ("body", "embedding"))
-    return MemoryDraft(**given, embedding=embedding, keywords=tuple(body.keywords or ()))
+    return MemoryDraft(**given, embedding=embedding, keywords=tuple(body.keywords or ()), labels=body.labels)
 
 
 @routes.get(_MEMORIES, answer=MemoriesPage)
@@ -133,7 +142,8 @@ def list_memories(app: App, request: Request, query: MemoriesQuery) -> Reply:
     scope = request.scope(query)
     listing = listing_of(app, "memories", scope, query)
     after = start_of(query, listing)
-    wanted = MemoryQuery(status=query.status, key=query.key, source_event_id=query.source_event_id)
+    given = {name: getattr(query, name) for name in _NARROWED}
+    wanted = MemoryQuery(**given, where=filter_in(query.filter, MEMORY_FIELDS, "query"))
 
     def read(limit: int) -> tuple[list[MemoryAnswer], str | None]:
         page = app.memories.listing.page(scope, wanted, limit, after, request.now)
