@@ -23,7 +23,7 @@ Json: TypeAlias = dict[str, Any]
 '''
 _KINDS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _OPTIONAL = "TypedDict, total=False"
-_OWN = frozenset({"user_id", "content", "query", "input", "text", "cursor"})
+_OWN = frozenset({"user_id", "content", "query", "input", "text", "cursor", "dry_run"})
 """What the client's methods take by names of their own."""
 
 Schema = Mapping[str, Any]
@@ -79,6 +79,7 @@ _OPTIONS = (
     Options("AnalyzeText", "AnalyzeOptions", "The surroundings of a text."),
     Options("NewMemory", "MemoryOptions", "Optional fields of a memory."),
     Options("/v1/users/{user_id}/memories", "MemoryListOptions", "Filters of memories; `limit` is a page's."),
+    Options("DeleteMemories", "DeletionOptions", "Which memories are deleted together; `limit` is a call's."),
     Options("/v1/users/{user_id}/arbitrations", "DecisionListOptions", "Filters of decisions; `limit` is a page's."),
     Options("/v1/users/{user_id}/conflicts", "ConflictListOptions", "Filters of conflicts; `limit` is a page's."),
     Options(
@@ -115,7 +116,9 @@ def _classes(document: Schema) -> Iterator[str]:
         yield _class(answer.name, answer.sentence, sent | optional)
     narrowing = {"persona_id": "str | None", "household_id": "str | None"}
     yield _class("Narrowing", "Persona and household; on a read their absence is no filter.", narrowing, _OPTIONAL)
-    written: dict[str, dict[str, str]] = {"Narrowing": narrowing}
+    labels = {"agent_id": "str | None", "app_id": "str | None", "namespace": "Sequence[str] | None"}
+    yield _class("Labelling", "Persona, household, agent, application and namespace.", labels, "Narrowing, total=False")
+    written: dict[str, dict[str, str]] = {"Narrowing": narrowing, "Labelling": {**narrowing, **labels}}
     for options in _OPTIONS:
         parameters = _parameters(document, options.source).items()
         own = _OWN - set(options.keeps)
@@ -150,6 +153,10 @@ def _given(schema: Schema) -> str:
         return "Instant"
     if "enum" in schema:
         return _literal(schema)
+    if schema.get("format") == "labels":
+        return "Sequence[str]"
+    if "contentMediaType" in schema:
+        return "Mapping[str, Any]"
     if schema.get("type") == "array":
         return f"Sequence[{_given(schema['items'])}]"
     return _KINDS.get(str(schema.get("type")), "Mapping[str, Any]")

@@ -16,6 +16,7 @@ import type {
   DecisionReverted,
   DecisionsPage,
   DeleteItem,
+  DeleteMemories,
   Erasure,
   ErasureAccepted,
   Event,
@@ -51,6 +52,7 @@ import type {
   LogEntryVersions,
   LogPopped,
   LogsPage,
+  MemoriesDeleted,
   MemoriesPage,
   Memory,
   MemoryHistory,
@@ -571,6 +573,11 @@ export class Operations {
   /** Deletes a memory with the events it was made from; they are refused when they are sent again. `DELETE /v1/users/{user_id}/memories/{memory_id}` */
   deleteMemory(given: DeleteMemoryArguments, options?: RequestOptions): Promise<void> {
     return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/memories/{memory_id}", query: ["persona_id", "household_id", "reject"], body: "none", answer: "none", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Deletes all memories that match, each as by itself; with `dry_run` it says how many there are. `POST /v1/memories/delete` */
+  deleteMemories(given: DeleteMemories = {}, options?: RequestOptions): Promise<MemoriesDeleted> {
+    return this.transport.send({ method: "POST", path: "/v1/memories/delete", query: [], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
   /** Every version of a memory, the oldest first. `GET /v1/users/{user_id}/memories/{memory_id}/history` */

@@ -331,6 +331,33 @@ export interface DeleteItem {
   key: string;
 }
 
+/** Which memories go: what is named must all hold; something must be named. */
+export interface DeleteMemories {
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
+  agent_id?: string;
+  app_id?: string;
+  /** Exactly this one. */
+  namespace?: Array<string>;
+  /** Absent: every persona. */
+  persona_id?: string;
+  /** Absent: every household. */
+  household_id?: string;
+  /** This one and all below it. */
+  namespace_prefix?: Array<string>;
+  /** Absent: ended ones too. */
+  status?: "active" | "superseded" | "merged" | "retracted" | "expired" | "rejected";
+  key?: string;
+  /** The grammar of docs/filters.md. */
+  filter?: JsonObject;
+  /** Counts, and deletes nothing. */
+  dry_run?: boolean;
+  /** Memories of this call. */
+  limit?: number;
+  /** `next_cursor` of the call before. */
+  cursor?: string;
+}
+
 export interface Entity {
   type: "date" | "measurement" | "category" | "spaceName";
   value: string;
@@ -798,6 +825,15 @@ export interface MatchedRule {
   arbitration?: { priorityImportance?: boolean; priorityRecency?: boolean; prioritySource?: boolean; allowMerge?: boolean; mergeThreshold?: number; defaultStrategy?: "keep-candidate" | "keep-existing" | "reject"; weights?: { importance?: number; recency?: number; source?: number; semantic?: number } };
   merge?: { contentStrategy?: "concatenate" | "replace" | "summarize" | "smart"; metadataStrategy?: { importance?: "max" | "boost" | "average"; timestamp?: "max"; keywords?: "union" | "intersection"; source?: "prefer-higher" }; boostAmount?: number; deduplicate?: boolean; deduplicationThreshold?: number };
   detection?: { semanticThreshold?: number; keywordThreshold?: number; timeWindowMs?: number; importanceDelta?: number };
+}
+
+export interface MemoriesDeleted {
+  /** Of this call; where there is a `next_cursor`, there may be more. */
+  matched: number;
+  deleted: number;
+  /** Some of them, at most 20. */
+  memory_ids: Array<string>;
+  next_cursor?: string;
 }
 
 export interface MemoriesPage {

@@ -14,12 +14,13 @@ from recollect.client.asynchronous import AsyncResources
 from recollect.client.errors import NotFound
 from recollect.client.in_process import EmbedderName, open_in_process
 from recollect.client.messages import events_of
-from recollect.client.transport import DEFAULT_RETRIES, RetryPolicy, asked_of, post, present
+from recollect.client.transport import DEFAULT_RETRIES, SHARED_OWNER, RetryPolicy, asked_of, post, present
 from recollect.client.types import (
     ContextAnswer,
     ContextOptions,
     IngestAnswer,
     Json,
+    Labelling,
     Memory,
     MemoryListOptions,
     Narrowing,
@@ -58,23 +59,25 @@ class AsyncRecollect(AsyncResources):
         self,
         messages: str | Sequence[Mapping[str, object]],
         *,
-        user_id: str,
+        user_id: str | None = None,
         conversation_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
-        **narrowing: Unpack[Narrowing],
+        **labelling: Unpack[Labelling],
     ) -> IngestAnswer:
         """Stores what the user said, or 1 to 100 messages with `role` and `content` and what else an event has.
+
+        `agent_id`, `app_id` and `namespace` label them; with one of these there need be no user.
 
         One result each, in order; `metadata` is that of each. What matters of them becomes a memory by the rules;
         `search` finds all of them. Raises Unprocessable where all were invalid.
         """
         events, keys = events_of(messages, metadata), {"idempotency_key": idempotency_key}
-        return await self.add_events(user_id, events, conversation_id=conversation_id, **keys, **narrowing)
+        return await self.add_events(user_id, events, conversation_id=conversation_id, **keys, **labelling)
 
     @overload
     async def search(
-        self, query: str | None = None, *, user_id: str, **options: Unpack[SearchOptions]
+        self, query: str | None = None, *, user_id: str | None = None, **options: Unpack[SearchOptions]
     ) -> SearchAnswer: ...
     @overload
     async def search(
@@ -86,13 +89,17 @@ class AsyncRecollect(AsyncResources):
         """Hits for a query or a `vector`, best first, each with its `score`.
 
         `search("Where does Anna live?", user_id="anna")`, or in the order ("anna", "Where does Anna live?").
+        `agent_id`, `app_id`, `namespace`, `namespace_prefix` and `filter` narrow it; with one of the first four there
+        need be no user.
         """
-        user, asked = asked_of(order, user_id, query)
+        user, asked = asked_of(order, user_id, query, options)
         call = post("search", body={"user_id": user, "query": asked, **options})
         return cast(SearchAnswer, await self._answer(call))
 
     @overload
-    async def context(self, text: str, *, user_id: str, **options: Unpack[ContextOptions]) -> ContextAnswer: ...
+    async def context(
+        self, text: str, *, user_id: str | None = None, **options: Unpack[ContextOptions]
+    ) -> ContextAnswer: ...
     @overload
     async def context(self, user_id: str, text: str, **options: Unpack[ContextOptions]) -> ContextAnswer: ...
     async def context(
@@ -102,7 +109,7 @@ class AsyncRecollect(AsyncResources):
 
         `context("Where do I live?", user_id="anna")`, or in the order ("anna", "Where do I live?").
         """
-        user, asked = asked_of(order, user_id, text)
+        user, asked = asked_of(order, user_id, text, options)
         call = post("context", body={"user_id": user, "input": asked, **options})
         return cast(ContextAnswer, await self._answer(call))
 
@@ -111,12 +118,15 @@ class AsyncRecollect(AsyncResources):
         return await self.memory(user_id, memory_id, **narrowing)
 
     async def get_all(
-        self, *, user_id: str, most: int | None = None, **options: Unpack[MemoryListOptions]
+        self, *, user_id: str | None = None, most: int | None = None, **options: Unpack[MemoryListOptions]
     ) -> list[Memory]:
-        """The memories that hold now, newest first, at most `most`; with `status=None` those that ended too."""
+        """The memories that hold now, newest first, at most `most`; with `status=None` those that ended too.
+
+        Without a user those that are nobody's; labels and `filter` narrow them.
+        """
         options.setdefault("status", "active")
         found: list[Memory] = []
-        async for memory in self.memories(user_id, **options):
+        async for memory in self.memories(user_id or SHARED_OWNER, **options):
             if len(found) == most:
                 break
             found.append(memory)

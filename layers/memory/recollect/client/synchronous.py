@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import count
 from typing import Any, Literal, Self, Unpack, cast
+from uuid import uuid4
 
 import httpx
 
@@ -16,6 +18,7 @@ from recollect.client.transport import (
     RetryPolicy,
     client_options,
     delete,
+    deleted_together,
     document_of,
     get,
     next_page,
@@ -33,10 +36,12 @@ from recollect.client.types import (
     AnalyzeOptions,
     ConflictListOptions,
     DecisionListOptions,
+    DeletionOptions,
     Event,
     EventOptions,
     IngestAnswer,
     Json,
+    Labelling,
     Memory,
     MemoryListOptions,
     MemoryOptions,
@@ -79,15 +84,18 @@ class Resources:
 
     def add_events(
         self,
-        user_id: str,
+        user_id: str | None,
         events: Sequence[NewEvent],
         *,
         conversation_id: str | None = None,
         idempotency_key: str | None = None,
-        **narrowing: Unpack[Narrowing],
+        **labelling: Unpack[Labelling],
     ) -> IngestAnswer:
-        """Stores 1 to 100 events; one result each. Raises Unprocessable where all were invalid."""
-        body = {"user_id": user_id, **narrowing, "conversation_id": conversation_id, "events": list(events)}
+        """Stores 1 to 100 events; one result each. Raises Unprocessable where all were invalid.
+
+        The user may be None where an agent, an application or a namespace is given.
+        """
+        body = {"user_id": user_id, **labelling, "conversation_id": conversation_id, "events": list(events)}
         return cast(IngestAnswer, self._answer(post_once(idempotency_key, "events", body=body)))
 
     def analyze(self, text: str, **options: Unpack[AnalyzeOptions]) -> Json:
@@ -233,9 +241,12 @@ class Resources:
         return self._items(get("users", query={"limit": limit}), "users")
 
     def save_memory(
-        self, user_id: str, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
+        self, user_id: str | None, content: str, *, idempotency_key: str | None = None, **options: Unpack[MemoryOptions]
     ) -> Memory:
-        """Saves one memory, or answers an equal one. Raises Conflict where its value was rejected."""
+        """Saves one memory, or answers an equal one. Raises Conflict where its value was rejected.
+
+        The user may be None where an agent, an application or a namespace is given.
+        """
         body = {"user_id": user_id, "content": content, **options}
         return cast(Memory, self._answer(post_once(idempotency_key, "memories", body=body)))
 
@@ -283,6 +294,30 @@ class Resources:
         """
         query = {**narrowing, "reject": "true" if reject else None}
         self._answer(delete("users", user_id, "memories", memory_id, version=version, query=query))
+
+    def delete_memories(
+        self,
+        user_id: str | None = None,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        **options: Unpack[DeletionOptions],
+    ) -> Json:
+        """Deletes all memories that labels, `key`, `status` and `filter` select, each as `delete_memory` does.
+
+        `matched` of the answer is their number, `memory_ids` are some of them; with `dry_run` nothing is deleted. It
+        makes as many calls as that takes; broken off, the same call again goes on.
+        """
+        body: dict[str, Any] = {"user_id": user_id, "dry_run": dry_run, **options}
+        key = idempotency_key or uuid4().hex
+        total: Json = {"matched": 0, "deleted": 0, "memory_ids": []}
+        for place in count():
+            page = self._answer(post_once(f"{key}.{place}", "memories", "delete", body=body))
+            total = deleted_together(total, page)
+            if "next_cursor" not in page:
+                break
+            body["cursor"] = page["next_cursor"]
+        return total
 
     def feedback(self, user_id: str, positive: bool, *, mode: Literal["intent", "other"] = "intent") -> Json:
         """Says whether a search helped; it is counted, and nothing is stored."""

@@ -20,6 +20,10 @@ import httpx
 from recollect import __version__
 from recollect.client.errors import RecollectApiError, error_of
 
+SHARED_OWNER = "__shared__"
+"""The user who owns what is nobody's: it has an agent, an application or a namespace instead."""
+_SAMPLES = 20
+_LABELS = ("agent_id", "app_id", "namespace", "namespace_prefix")
 _PLAIN_ID = re.compile("[A-Za-z0-9._-]+")
 _NEXT = re.compile(r'<([^>]*)>; *rel="next"')
 
@@ -117,19 +121,28 @@ def path_segment(value: str) -> str:
     return "~" + base64.urlsafe_b64encode(value.encode()).decode().rstrip("=")
 
 
-def asked_of(order: Sequence[str | None], user_id: str | None, text: str | None) -> tuple[str, str | None]:
-    """Whose memory is asked for what: ("Where?",) beside `user_id`, or the user before the text.
+def asked_of(
+    order: Sequence[str | None], user_id: str | None, text: str | None, options: Mapping[str, Any]
+) -> tuple[str | None, str | None]:
+    """Whose memory is asked for what: ("Where?",) beside `user_id` or labels, or the user before the text.
 
-    Raises TypeError where that is more, or no user.
+    Raises TypeError where that is more, or neither a user nor a label.
     """
     given = list(order)
-    if user_id is None:
+    labelled = any(options.get(name) is not None for name in _LABELS)
+    if user_id is None and not (labelled and len(given) + (text is not None) == 1):
         user_id = given.pop(0) if given else None
     if given and text is None:
         text = given.pop(0)
-    if user_id is None or given:
+    if given or (user_id is None and not labelled):
         raise TypeError("give a text and user_id=…, or the user's id and the text")
     return user_id, text
+
+
+def deleted_together(total: Mapping[str, Any], page: Mapping[str, Any]) -> dict[str, Any]:
+    """The sum of two answers of a deletion by filter, with the first samples."""
+    samples = [*total["memory_ids"], *page["memory_ids"]][:_SAMPLES]
+    return {**{name: total[name] + page[name] for name in ("matched", "deleted")}, "memory_ids": samples}
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +163,16 @@ def plain(value: Any) -> Any:
 
 def _call(method: str, segments: tuple[str, ...], query: Mapping[str, Any] | None = None) -> Call:
     path = "/v1/" + "/".join(map(path_segment, segments))
-    return Call(method=method, path=path, query={name: str(value) for name, value in present(query or {}).items()})
+    return Call(
+        method=method, path=path, query={name: _in_query(value) for name, value in present(query or {}).items()}
+    )
+
+
+def _in_query(value: Any) -> str:
+    """Labels with slashes between, an object as JSON."""
+    if isinstance(value, list):
+        return "/".join(map(str, value))
+    return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
 def _if_match(version: int | str | None) -> dict[str, str]:

@@ -245,6 +245,14 @@ class Narrowing(TypedDict, total=False):
     household_id: str | None
 
 
+class Labelling(Narrowing, total=False):
+    """Persona, household, agent, application and namespace."""
+
+    agent_id: str | None
+    app_id: str | None
+    namespace: Sequence[str] | None
+
+
 class AnalyzeOptions(TypedDict, total=False):
     """The surroundings of a text."""
 
@@ -254,12 +262,9 @@ class AnalyzeOptions(TypedDict, total=False):
     categories: Sequence[str] | None
 
 
-class MemoryOptions(Narrowing, total=False):
+class MemoryOptions(Labelling, total=False):
     """Optional fields of a memory."""
 
-    agent_id: str | None
-    app_id: str | None
-    namespace: Sequence[str] | None
     embedding: Sequence[float] | None
     importance: float | None
     source: Literal["user", "conversation", "skill", "system", "inferred"] | None
@@ -270,18 +275,25 @@ class MemoryOptions(Narrowing, total=False):
     metadata: Mapping[str, Any] | None
 
 
-class MemoryListOptions(Narrowing, total=False):
+class MemoryListOptions(Labelling, total=False):
     """Filters of memories; `limit` is a page's."""
 
     limit: int | None
     status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"] | None
     key: str | None
     source_event_id: str | None
-    agent_id: str | None
-    app_id: str | None
-    namespace: str | None
-    namespace_prefix: str | None
-    filter: str | None
+    namespace_prefix: Sequence[str] | None
+    filter: Mapping[str, Any] | None
+
+
+class DeletionOptions(Labelling, total=False):
+    """Which memories are deleted together; `limit` is a call's."""
+
+    namespace_prefix: Sequence[str] | None
+    status: Literal["active", "superseded", "merged", "retracted", "expired", "rejected"] | None
+    key: str | None
+    filter: Mapping[str, Any] | None
+    limit: int | None
 
 
 class DecisionListOptions(Narrowing, total=False):
@@ -323,12 +335,9 @@ class ToolCallOptions(Narrowing, total=False):
     execute: bool | None
 
 
-class SearchOptions(Narrowing, total=False):
+class SearchOptions(Labelling, total=False):
     """Options of a search."""
 
-    agent_id: str | None
-    app_id: str | None
-    namespace: Sequence[str] | None
     namespace_prefix: Sequence[str] | None
     filter: Mapping[str, Any] | None
     active_space_id: str | None

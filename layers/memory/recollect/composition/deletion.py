@@ -25,11 +25,13 @@ from recollect.deletion.erase import (
 )
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
 from recollect.deletion.forget_items import ForgetItems
+from recollect.deletion.forget_matching import ForgetMatching
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.deletion.reject import RejectValue
 from recollect.deletion.storage import Erasure
 from recollect.deletion.suppression import SuppressionList
 from recollect.deletion.tombstone_log import ApplyTombstones, TombstoneLog
+from recollect.memories.reading import ListMemories
 
 
 @dataclass(eq=False)
@@ -50,6 +52,11 @@ class DeletionUseCases(UseCases):
     @cached_property
     def memories(self) -> ForgetMemories:
         return ForgetMemories(self._parts.timeline, self._parts.items, self._deployment.ids)
+
+    @cached_property
+    def matching(self) -> ForgetMatching:
+        """`POST /v1/memories/delete`."""
+        return ForgetMatching(ListMemories(self._parts.timeline, self._parts.items), self.events)
 
     @cached_property
     def copies(self) -> ForgetCopies:

@@ -324,7 +324,7 @@ def _identifier(value: Any) -> str:
 
 def _owner(value: Any) -> str:
     if value is _ABSENT:
-        raise fault("is required, or one of agent_id, app_id and namespace")
+        raise fault("is required")
     return _identifier(value)
 
 
@@ -428,12 +428,17 @@ _LABELS_SCHEMA: Schema = {
 }  # fmt: skip
 NamespaceLabels = Annotated[tuple[str, ...], Read(_namespace, _LABELS_SCHEMA)]
 """A path of labels."""
-NamespacePath = Annotated[tuple[str, ...], Read(_namespace_path, {"type": "string", "minLength": 1})]
+NamespacePath = Annotated[
+    tuple[str, ...], Read(_namespace_path, {"type": "string", "minLength": 1, "format": "labels"})
+]
 """The same in a query string: the labels with slashes between."""
 Vector = Annotated[list[Number], Field(min_length=1, max_length=LONGEST_VECTOR), AfterValidator(_scaled)]
+_CONDITIONS_SCHEMA: Schema = {
+    "type": "string", "maxLength": _CONDITIONS_BYTES, "contentMediaType": "application/json"
+}  # fmt: skip
 Conditions = Annotated[dict[str, Any], Read(_conditions, {"type": "object", "additionalProperties": True})]
 """A filter in the grammar of docs/filters.md, which the domain reads."""
-ConditionsText = Annotated[dict[str, Any], Read(_conditions_in, {"type": "string", "maxLength": _CONDITIONS_BYTES})]
+ConditionsText = Annotated[dict[str, Any], Read(_conditions_in, _CONDITIONS_SCHEMA)]
 """The same in a query string, as JSON."""
 Metadata = Annotated[dict[str, Any], Read(_metadata, {"type": "object", "additionalProperties": True})]
 """An object of free JSON values: at most 16 KiB as compact JSON, at most 8 levels, itself the first."""

@@ -7,19 +7,24 @@ from pydantic import Field, RootModel
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
-from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
+from recollect.deletion.forget_matching import MOST_AT_ONCE, Matching
+from recollect.entrypoints.http.cursors import cursor_to, listing_of, open_cursor, page_reply, start_of
+from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent
 from recollect.entrypoints.http.messages import Reply, Request, etag, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
+    Conditions,
     ConditionsText,
     Content,
+    Count,
+    Cursor,
     Identifier,
     Importance,
     Instant,
     Keywords,
     Maybe,
     Metadata,
+    NamespaceLabels,
     NamespacePath,
     Narrowed,
     OneOf,
@@ -44,6 +49,10 @@ from recollect.retrieval.attributes import MEMORY_FIELDS
 
 _MEMORIES = f"{USER}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
+_SELECTING = ("agent_id", "app_id", "namespace", "namespace_prefix", "status", "key", "filter")
+_SAMPLES = 20
+_MOST_SECONDS = 6.0
+_RESERVE_SECONDS = 5.0
 _NARROWED = ("status", "key", "source_event_id", "agent_id", "app_id", "namespace", "namespace_prefix")
 _AS_GIVEN = ("content", "importance", "source", "timestamp", "key", "expires_at", "metadata")
 
@@ -87,6 +96,30 @@ class MemoriesQuery(Narrowed, Paged):
     namespace: Maybe[NamespacePath] = Field(None, description="Exactly this one: its labels with slashes between.")
     namespace_prefix: Maybe[NamespacePath] = Field(None, description="This one and all below it.")
     filter: Maybe[ConditionsText] = Field(None, description="The grammar of docs/filters.md, as JSON text.")
+
+
+class DeleteMemories(Whose):
+    """Which memories go: what is named must all hold; something must be named."""
+
+    owners = (*Whose.owners, "namespace_prefix")
+
+    persona_id: Maybe[Identifier] = Field(None, description="Absent: every persona.")
+    household_id: Maybe[Identifier] = Field(None, description="Absent: every household.")
+    namespace: Maybe[NamespaceLabels] = Field(None, description="Exactly this one.")
+    namespace_prefix: Maybe[NamespaceLabels] = Field(None, description="This one and all below it.")
+    status: Maybe[Annotated[MemoryStatus, OneOf(*MemoryStatus)]] = Field(None, description="Absent: ended ones too.")
+    key: Maybe[Identifier] = None
+    filter: Maybe[Conditions] = Field(None, description="The grammar of docs/filters.md.")
+    dry_run: bool = Field(False, description="Counts, and deletes nothing.")
+    limit: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = Field(MOST_AT_ONCE, description="Memories of this call.")
+    cursor: Maybe[Cursor] = Field(None, description="`next_cursor` of the call before.")
+
+
+class MemoriesDeleted(AnswerModel):
+    matched: Count = Field(description="Of this call; where there is a `next_cursor`, there may be more.")
+    deleted: Count
+    memory_ids: list[str] = Field(description="Some of them, at most 20.")
+    next_cursor: Maybe[str] = None
 
 
 MemoriesPage = page_of("MemoriesPage", "memories", MemoryAnswer)
@@ -191,6 +224,37 @@ def delete_memory(app: App, request: Request, query: Rejectable) -> Reply:
     owner = Scope(scope.tenant, scope.user_id, memory.persona_id, memory.household_id)
     with app.deletion.values.rejected(owner, memory.content, rejecting(request, scope, "delete", memory.id)):
         return forget()
+
+
+@routes.post("/v1/memories/delete", answer=MemoriesDeleted, idempotent=True)
+def delete_memories(app: App, request: Request, body: DeleteMemories) -> Reply:
+    """Deletes all memories that match, each as by itself; with `dry_run` it says how many there are.
+
+    A call ends after 500 memories or some seconds; `next_cursor` leads on.
+    """
+    scope = request.scope(body)
+    if not any(getattr(body, name) for name in _SELECTING):
+        raise InvalidInput("names no memories: all of a user go with DELETE /v1/users/{user_id}", ("body", "filter"))
+    listing = listing_of(app, "delete", scope, body)
+    left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, _MOST_SECONDS))
+    given = {name: getattr(body, name) for name in _SELECTING if name != "filter"}
+    query = MemoryQuery(**given, where=filter_in(body.filter, MEMORY_FIELDS))
+    after = None if body.cursor is None else str(open_cursor(body.cursor, listing, 1)[0])
+    matching = Matching(query, body.limit, after, left)
+
+    def work(_: Attempt) -> Answer:
+        matched = app.deletion.matching.count(scope, matching, request.now) if body.dry_run else None
+        found = matched or app.deletion.matching.delete(scope, matching, request.now, user_in(scope))
+        deleted = 0 if body.dry_run else len(found.memory_ids)
+        samples, more = found.memory_ids[:_SAMPLES], cursor_to(found.more, listing)
+        shown = MemoriesDeleted(
+            matched=len(found.memory_ids), deleted=deleted, memory_ids=list(samples), next_cursor=more
+        )
+        return Answer(200, shown.document())
+
+    answer = idempotent(app, request, work)
+    shown = MemoriesDeleted.model_validate(answer.body)
+    return answer.reply(shown, {"matched": shown.matched, "deleted": shown.deleted})
 
 
 @routes.get(f"{_MEMORY}/history", answer=MemoryHistory, errors=(404,))
