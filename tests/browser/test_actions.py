@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from browser.site import FOREIGN_KEY, KEY, Site
 
 
-def test_three_wrong_memories_one_undone_one_line_explained(page: Page, site: Site) -> None:
+def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) -> None:
     """The walk of somebody who has read nothing: every step is a link or a button that says what it does."""
     site.remember("nora", "Nora is allergic to cats")
     site.remember("nora", "Nora lives in Bergen")
@@ -30,9 +30,19 @@ def test_three_wrong_memories_one_undone_one_line_explained(page: Page, site: Si
     page.get_by_label("What the user says").fill("Where does Nora live?")
     page.get_by_role("button", name="Show").click()
     line = page.get_by_role("listitem").filter(has_text="Nora lives in Bodø").first
-    expect(line).to_contain_text("score")
+    expect(line).to_contain_text("search rank")
+    line.get_by_text("Evidence and score").click()
+    expect(line.get_by_role("table")).to_contain_text("similarity")
+    line.get_by_role("link", name="Look at it").click()
+    expect(page.get_by_role("heading", name="What changed when")).to_be_visible()
     contents = [one["content"] for one in site.get("/v1/users/nora/memories")["memories"]]
     assert sorted(contents) == ["Nora drives a truck", "Nora is allergic to dogs", "Nora lives in Bodø"]
+    page.get_by_role("link", name="Import, export, erase").click()
+    page.get_by_role("link", name="Erase this user").click()
+    page.get_by_label("Type the id of the user").fill("nora")
+    page.get_by_role("button", name="Erase everything").click()
+    expect(page.get_by_role("status")).to_contain_text("It is done")
+    assert site.get("/v1/users/nora/memories")["memories"] == []
 
 
 def test_what_is_forgotten_and_rejected_is_gone_and_refused(page: Page, site: Site) -> None:

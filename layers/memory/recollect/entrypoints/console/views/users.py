@@ -17,7 +17,7 @@ _EVENT = (*_USER, "events", "{event_id}")
 _USERS = 100
 _SHOWN = 50
 _DRAWN = 200
-_PAGES_DRAWN = 5
+_PAGES_DRAWN = 3
 _MOST_BARS = 92
 _BAR_HEIGHT = 64
 _EPOCH = "1970-01-01T00:00:00Z"
@@ -72,7 +72,7 @@ def _asked(query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _drawn(visit: Visit, path: str, asked: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[list[str], bool]:
-    """The days of the newest 1,000 events at most, and whether there are more."""
+    """The days of the newest 600 events at most, and whether there are more."""
     if "next_cursor" not in first:
         return [one["timestamp"][:10] for one in first["events"]], False
     found: list[str] = []
