@@ -55,13 +55,17 @@ def sign_in(context: BrowserContext, site: Site) -> None:
 
 def check(page: Page, rules: Sequence[str] = ()) -> None:
     """Nothing that axe finds by these rules, else by all; nothing wider than the screen, one first heading, light."""
-    asked = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
-    violations = _AXE.run(page, options=asked).response["violations"]
-    found = [(one["id"], [node["html"] for node in one["nodes"]]) for one in violations]
-    assert found == [], page.url
+    assert violations(page, rules) == [], page.url
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
     assert page.locator("h1").count() == 1
     assert len(page.content().encode()) < PAGE_BYTES
+
+
+def violations(page: Page, rules: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+    """What axe finds by these rules, else by all: the rule, and where."""
+    asked = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    found = _AXE.run(page, options=asked).response["violations"]
+    return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
 
 
 def picture(page: Page, name: str) -> None:

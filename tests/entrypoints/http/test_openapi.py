@@ -1,6 +1,7 @@
 """The document: valid, the same as the committed one, and kept by the answers."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from openapi_spec_validator import validate
 from entrypoints.http.calling import Answered, Caller
 from recollect.app import App
 from recollect.entrypoints.http.openapi import document, document_json
+from recollect.entrypoints.http.reference import _code, page
+from recollect.entrypoints.http.routes import GROUPS, SECTIONS
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "openapi.json"
 ROUTES = {
@@ -35,14 +38,27 @@ def test_it_is_served_as_it_is_committed(caller: Caller) -> None:
     assert answer.text == document_json()
 
 
-def test_the_page_loads_nothing_from_anywhere(caller: Caller) -> None:
+def test_the_page_loads_nothing_and_sends_to_its_own_server_alone(caller: Caller) -> None:
     answer = caller.get("/docs")
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    policy = answer.headers["content-security-policy"]
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
-    assert "unsafe" not in policy
-    assert all(word not in answer.text for word in ("http://", "https://", "<script", "src=", "@import"))
-    assert all(route.split()[1] in answer.text for route in ROUTES)
+    policy = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
+    assert (policy["default-src"], policy["connect-src"]) == ("'none'", "'self'")
+    assert all(policy[name].startswith("'sha256-") for name in ("style-src", "script-src"))
+    assert all(word not in answer.text for word in ("http://", "https://", "src=", "@import"))
+
+
+def test_the_page_has_every_operation_by_subject_and_every_schema() -> None:
+    shown = page()
+    assert all(f'data-path="{route.split()[1]}"' in shown for route in ROUTES)
+    links = set(re.findall(r'href="#([^"]+)"', shown))
+    assert links <= set(re.findall(r'id="([^"]+)"', shown))
+    assert {f"schema-{name}" for name in document()["components"]["schemas"]} <= set(re.findall(r'id="([^"]+)"', shown))
+    assert set(SECTIONS) == set(GROUPS)
+
+
+def test_an_example_is_shown_as_text() -> None:
+    assert "&lt;b&gt;" in _code("Example", "<b>")
+    assert "<b>" not in _code("Example", "<b>")
 
 
 def test_every_operation_says_what_it_takes_and_gives() -> None:

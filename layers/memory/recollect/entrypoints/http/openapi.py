@@ -1,14 +1,11 @@
-"""The OpenAPI 3.1 document, made of the table of routes and its models; docs/openapi.json is a copy of it.
+"""The OpenAPI 3.1 document, made of the table of routes, its models and the examples; docs/openapi.json is a copy.
 
-`/docs` is the same as one page of plain HTML: no script, nothing loaded from anywhere.
+`/docs` shows it as a page (`reference`).
 """
 
-import base64
-import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
-from html import escape
 from http import HTTPStatus
 from typing import Any
 
@@ -16,10 +13,11 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from recollect import __version__
+from recollect.entrypoints.http.examples import examples
 from recollect.entrypoints.http.messages import Published, publish
 from recollect.entrypoints.http.models import AnswerModel, Count, Fault, Maybe, Schema
 from recollect.entrypoints.http.problems import PROBLEM_TYPE
-from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routes import GROUPS, SECTIONS, routes_of
 from recollect.entrypoints.http.routes.ingest import Ingested
 from recollect.entrypoints.http.routing import Route
 
@@ -32,20 +30,6 @@ _DESCRIPTION = (
     "milliseconds from 10^11 up. Unknown fields and parameters are refused by name; null is taken as absent. "
     "The tenant comes from the credentials alone."
 )
-
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-    "code,pre{font:14px/1.4 ui-monospace,monospace}pre{overflow:auto;padding:1rem;background:#8881}"
-    "summary{cursor:pointer;padding:.3rem 0}summary b{display:inline-block;min-width:4rem}"
-    "td{padding:.1rem 1rem .1rem 0;vertical-align:top}"
-)
-_DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-PAGE_HEADERS = {
-    "Content-Security-Policy": (
-        f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "Referrer-Policy": "no-referrer",
-}
 
 
 class Problem(AnswerModel):
@@ -83,13 +67,19 @@ def document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Recollect", "version": __version__, "description": _DESCRIPTION},
-        "tags": [{"name": group} for group in GROUPS],
+        "tags": [
+            {"name": group, "x-displayName": title, "description": text} for group, (title, text) in SECTIONS.items()
+        ],
         "paths": paths,
         "components": {
             "schemas": schemas.components,
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _tag(group: str, title: str, text: str) -> dict[str, str]:
+    return {"name": group, "x-displayName": title, "description": text}
 
 
 class _Schemas:
@@ -138,22 +128,36 @@ def _is_of_python(key: str, value: Any) -> bool:
 
 
 def _operation(group: str, route: Route, schemas: _Schemas) -> dict[str, Any]:
+    example = examples().get(route.operation, {})
+    statuses = sorted(set(route.statuses))
     operation: dict[str, Any] = {
         "operationId": route.operation,
         "summary": route.summary,
         "tags": [group],
-        "parameters": [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)],
-        "responses": {str(status): _response(route, status, schemas) for status in sorted(set(route.statuses))},
+        "parameters": [_with_example(one, example) for one in _parameters(route)],
+        "responses": {str(status): _response(route, status, schemas, example) for status in statuses},
         "security": [{"bearer": []}] if route.needs_credentials else [],
     }
     if route.admin:
         operation["description"] = "Administrators only."
     if route.body is not None:
-        content = {"application/json": {"schema": schemas.taken(route.body)}}
+        media = {"schema": schemas.taken(route.body), **({"example": example["body"]} if "body" in example else {})}
+        content = {"application/json": media}
         operation["requestBody"] = {"required": not route.body_optional, "content": content}
     if route.takes_lines:
-        operation["requestBody"] = {"required": True, "content": {"application/x-ndjson": _LINES}}
+        lines = {**_LINES, **({"example": example["lines"]} if "lines" in example else {})}
+        operation["requestBody"] = {"required": True, "content": {"application/x-ndjson": lines}}
     return operation
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    return [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)]
+
+
+def _with_example(parameter: dict[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
+    """With the value that the example gives it."""
+    given = example.get("headers" if parameter["in"] == "header" else parameter["in"], {})
+    return {**parameter, "example": given[parameter["name"]]} if parameter["name"] in given else parameter
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
@@ -193,68 +197,11 @@ def _header(name: str, meaning: str, limits: Schema, *, required: bool = False) 
     return {"name": name, "in": "header", "required": required, "description": meaning, "schema": schema}
 
 
-def _response(route: Route, status: int, schemas: _Schemas) -> dict[str, Any]:
+def _response(route: Route, status: int, schemas: _Schemas, example: Mapping[str, Any]) -> dict[str, Any]:
     described = {"description": HTTPStatus(status).phrase}
     if status in _WITHOUT_BODY:
         return described
     if status in route.good:
-        return {**described, "content": {route.media: {"schema": schemas.given(route.answer)}}}
+        shown = {"example": example["answer"]} if example.get("status") == status and "answer" in example else {}
+        return {**described, "content": {route.media: {"schema": schemas.given(route.answer), **shown}}}
     return {**described, "content": {PROBLEM_TYPE: {"schema": schemas.given(Problem)}}}
-
-
-@cache
-def published_page() -> Published:
-    """The page as `/docs` answers it."""
-    return publish(page(), "text/html; charset=utf-8")
-
-
-def page() -> str:
-    """The page."""
-    found = document()
-    info = found["info"]
-    operations = "".join(
-        _shown_operation(method, path, operation, found["components"]["schemas"])
-        for path, methods in found["paths"].items()
-        for method, operation in methods.items()
-    )
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(info["title"])}</title>'
-        f"<style>{_STYLE}</style><h1>{escape(info['title'])} {escape(info['version'])}</h1>"
-        f'<p>{escape(info["description"])}</p><p><a href="/v1/openapi.json">/v1/openapi.json</a></p>{operations}</html>'
-    )
-
-
-def _shown_operation(method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
-    parameters = "".join(
-        f"<tr><td><code>{escape(one['name'])}</code><td>{one['in']}<td>{escape(one.get('description', ''))}"
-        for one in operation["parameters"]
-    )
-    answers = ", ".join(f"{status} {escape(one['description'])}" for status, one in operation["responses"].items())
-    title = f"<b>{method.upper()}</b> <code>{escape(path)}</code> {escape(operation['summary'])}"
-    return (
-        f"<details><summary>{title}</summary>"
-        f"<p>{escape(operation.get('description', ''))}</p><table>{parameters}</table>"
-        f"{_schema_of('Body', _body(operation), schemas)}<p>Answers: {answers}</p>"
-        f"{_schema_of('Answer', _answer(operation), schemas)}</details>"
-    )
-
-
-def _body(operation: dict[str, Any]) -> str | None:
-    return _name_in(operation["requestBody"]) if "requestBody" in operation else None
-
-
-def _answer(operation: dict[str, Any]) -> str | None:
-    good = next(answer for status, answer in operation["responses"].items() if status < "300")
-    return _name_in(good) if "content" in good else None
-
-
-def _name_in(described: dict[str, Any]) -> str | None:
-    content = next(iter(described["content"].values()))
-    return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if "$ref" in content["schema"] else None
-
-
-def _schema_of(title: str, name: str | None, schemas: dict[str, Any]) -> str:
-    if name is None:
-        return ""
-    text = json.dumps(schemas[name], ensure_ascii=False, indent=1)
-    return f"<details><summary>{title}: {escape(name)}</summary><pre>{escape(text)}</pre></details>"

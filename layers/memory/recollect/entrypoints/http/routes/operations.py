@@ -56,6 +56,6 @@ def openapi(_app: App, request: Request) -> Reply:
 @routes.get("/docs", answer=str, media="text/html", errors=(304,), needs_credentials=False)
 def docs(_app: App, request: Request) -> Reply:
     """This document as a page."""
-    from recollect.entrypoints.http.openapi import PAGE_HEADERS, published_page
+    from recollect.entrypoints.http.reference import PAGE_HEADERS, published_page
 
     return reply_published(request, published_page(), PAGE_HEADERS)

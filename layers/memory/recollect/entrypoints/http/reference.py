@@ -1,0 +1,201 @@
+"""`/docs`: the OpenAPI document as one page, by subject, with an example of each request and every schema.
+
+The page loads nothing. Its one script sends what a reader tries to the server that gave the page, with the reader's own
+token, which stays in the page.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from recollect.entrypoints.http.messages import Published, publish
+from recollect.entrypoints.http.openapi import document
+
+_FOLDER: Final = Path(__file__).parent
+_STYLE: Final = (_FOLDER / "reference.css").read_text("utf-8")
+_SCRIPT: Final = (_FOLDER / "reference.js").read_text("utf-8")
+_LIMITS: Final = {
+    "minimum": "≥ {}",
+    "maximum": "≤ {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {}",
+    "maxItems": "at most {}",
+    "default": "default {}",
+}
+Described = Mapping[str, Any]
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+PAGE_HEADERS: Final = {
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src 'sha256-{_digest(_STYLE)}'; script-src 'sha256-{_digest(_SCRIPT)}'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+}
+
+
+@cache
+def published_page() -> Published:
+    """The page as `/docs` answers it."""
+    return publish(page(), "text/html; charset=utf-8")
+
+
+def page() -> str:
+    """The page."""
+    found = document()
+    info, sections = found["info"], list(_sections(found))
+    names = "".join(f'<li><a href="#{name}">{escape(title)}</a>' for name, title, _ in sections)
+    body = "".join(html for _, _, html in sections)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(info["title"])}: the API</title>'
+        f"<style>{_STYLE}</style></head><body><header><h1>{escape(info['title'])} {escape(info['version'])}</h1>"
+        f'<p>{escape(info["description"])} As a document: <a href="/v1/openapi.json">/v1/openapi.json</a>.</p>'
+        '<p hidden><label>Token for what you try <input type="password" id="token" autocomplete="off"></label> '
+        "It stays in this page. A laptop's server without keys needs none.</p></header>"
+        f'<nav aria-label="Subjects"><ul>{names}<li><a href="#schemas">Schemas</a></ul></nav>'
+        f"<main>{body}{_schemas(found['components']['schemas'])}</main><script>{_SCRIPT}</script></body></html>"
+    )
+
+
+def _sections(found: Described) -> Iterator[tuple[str, str, str]]:
+    """Of each subject its name, its title and its part of the page."""
+    for tag in found["tags"]:
+        operations = "".join(
+            _operation(method, path, operation)
+            for path, methods in found["paths"].items()
+            for method, operation in methods.items()
+            if tag["name"] in operation["tags"]
+        )
+        title, text = escape(tag["x-displayName"]), escape(tag["description"])
+        yield tag["name"], tag["x-displayName"], f'<h2 id="{tag["name"]}">{title}</h2><p>{text}</p>{operations}'
+
+
+def _operation(method: str, path: str, operation: Described) -> str:
+    name, sent = operation["operationId"], _example(operation.get("requestBody", {}))
+    answers = ", ".join(f"{status} {escape(one['description'])}" for status, one in operation["responses"].items())
+    good = next(one for status, one in operation["responses"].items() if status < "300")
+    media = next(iter(operation.get("requestBody", {}).get("content", ())), "")
+    attributes = f'id="{name}" data-method="{method.upper()}" data-path="{escape(path)}" data-media="{media}"'
+    return (
+        f"<details {attributes}><summary><b>{method.upper()}</b> <code>{escape(path)}</code> "
+        f"{escape(operation['summary'])}</summary><p>{escape(operation.get('description', ''))}</p>"
+        f"{_parameters(operation['parameters'])}{_body(operation.get('requestBody', {}))}"
+        f"{_code('Example', _curl(method, path, operation, sent))}{_sent(sent)}"
+        f"{_code('Its answer', _example(good))}<p>Answers: {answers}. {_schema_named(good)}</p></details>"
+    )
+
+
+def _parameters(parameters: list[Described]) -> str:
+    rows = "".join(map(_parameter, parameters))
+    return f"<table><thead><tr><th>Parameter<th>in<th>type<th>meaning</thead>{rows}</table>" if rows else ""
+
+
+def _parameter(one: Described) -> str:
+    name, example = escape(one["name"]), escape(str(one.get("example", "")))
+    return (
+        f'<tr data-in="{one["in"]}" data-name="{name}" data-example="{example}"><td><code>{name}</code>'
+        f"{_required(one.get('required', False))}<td>{one['in']}<td>{_type(one['schema'])}"
+        f"<td>{escape(one.get('description', ''))}"
+    )
+
+
+def _body(described: Described) -> str:
+    named = _schema_named(described)
+    return f"<p>Body: {named}</p>" if named else ""
+
+
+def _schema_named(described: Described) -> str:
+    contents = described.get("content", {})
+    return "".join(_type(one["schema"]) for one in contents.values())
+
+
+def _example(described: Described) -> str | None:
+    """What the example sends, or was answered, as text."""
+    for one in described.get("content", {}).values():
+        if "example" in one:
+            given = one["example"]
+            return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, indent=2)
+    return None
+
+
+def _curl(method: str, path: str, operation: Described, sent: str | None) -> str:
+    given = {one["name"]: one for one in operation["parameters"] if "example" in one}
+    for name, one in given.items():
+        path = path.replace(f"{{{name}}}", str(one["example"]))
+    query = "&".join(f"{name}={one['example']}" for name, one in given.items() if one["in"] == "query")
+    headers = [f"{name}: {one['example']}" for name, one in given.items() if one["in"] == "header"]
+    headers += ["Content-Type: application/json"] if sent is not None else []
+    parts = [f"curl -X {method.upper()} '$URL{path}{'?' + query if query else ''}'".replace("'$URL", '"$URL"\'')]
+    parts += ['-H "Authorization: Bearer $TOKEN"'] if operation["security"] else []
+    parts += [f"-H '{header}'" for header in headers]
+    parts += ["-d '" + sent.replace("'", "'\\''") + "'"] if sent is not None else []
+    return " \\\n  ".join(parts)
+
+
+def _sent(sent: str | None) -> str:
+    """What a form is filled with."""
+    return "" if sent is None else f"<template>{escape(sent)}</template>"
+
+
+def _code(title: str, text: str | None) -> str:
+    return "" if text is None else f'<h3>{title}</h3><pre tabindex="0">{escape(text)}</pre>'
+
+
+def _schemas(schemas: Described) -> str:
+    """Every schema of the document, each with its fields."""
+    shown = "".join(
+        f'<details id="schema-{name}"><summary><code>{name}</code></summary>{_fields(one)}</details>'
+        for name, one in schemas.items()
+    )
+    return f'<h2 id="schemas">Schemas</h2><p>What requests take and answers hold.</p>{shown}'
+
+
+def _fields(schema: Described) -> str:
+    if not schema.get("properties"):
+        return f"<p>{_type(schema)}</p>"
+    required = schema.get("required", ())
+    rows = "".join(
+        f"<tr><td><code>{escape(name)}</code>{_required(name in required)}<td>{_type(one)}"
+        f"<td>{escape(one.get('description', ''))}"
+        for name, one in schema["properties"].items()
+    )
+    return f"<table><thead><tr><th>field<th>type<th>meaning</thead>{rows}</table>"
+
+
+def _required(required: bool) -> str:
+    return " <em>required</em>" if required else ""
+
+
+def _type(schema: Described) -> str:
+    """In words, with links to schemas."""
+    limits = [text.format(escape(str(schema[name]))) for name, text in _LIMITS.items() if name in schema]
+    return ", ".join([_sort(schema), *limits])
+
+
+def _sort(schema: Described) -> str:
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rsplit("/", 1)[-1]
+        return f'<a href="#schema-{name}">{name}</a>'
+    if "enum" in schema or "const" in schema:
+        return " | ".join(f"<code>{escape(str(one))}</code>" for one in schema.get("enum", [schema.get("const")]))
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if choice in schema:
+            return " or ".join(dict.fromkeys(_sort(one) for one in schema[choice]))
+    if schema.get("type") == "array":
+        return f"list of {_sort(schema.get('items', {}))}"
+    inner = schema.get("additionalProperties")
+    if schema.get("type") == "object" and isinstance(inner, dict) and inner:
+        return f"object of {_sort(inner)}"
+    sort = schema.get("type", "any JSON")
+    return escape(sort if isinstance(sort, str) else " or ".join(sort))
