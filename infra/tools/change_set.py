@@ -4,8 +4,9 @@
     python3 -m infra.tools.change_set change-set.json [--allow LOGICAL_ID]
 
 Prints a table of the changes (Markdown). Ends with 1 where a resource that holds data would be replaced or removed,
-might be, or what becomes of it is not said; with 2 where the description is no change set that is ready, or not all of
-it. A resource that somebody has looked at is let through by its logical id.
+might be, or what becomes of it is not said, and where the stack would move to other data; with 2 where the description
+is no change set that is ready, or not all of it. What somebody has looked at is let through: a resource by its logical
+id, a move by the parameter's name.
 """
 
 import argparse
@@ -28,6 +29,8 @@ DATA_TYPES = frozenset(
         "AWS::CloudFormation::Stack",
     }
 )
+POINTERS = frozenset({"DataStack"})
+"""Parameters that say where the data are: after a change of one the stack reads and writes other data."""
 HARMLESS_ACTIONS = frozenset({"Add", "Import"})
 
 
@@ -44,6 +47,8 @@ class Change:
     action: str
     replacement: str
     policy_action: str
+    causes: frozenset[str] = frozenset()
+    """What brought it about: parameters and resources, by their names."""
 
     @property
     def keeps_data(self) -> bool:
@@ -80,6 +85,7 @@ def _change(given: Mapping[str, Any]) -> Change:
         given["Action"],
         given.get("Replacement") or "",
         given.get("PolicyAction") or "",
+        frozenset(one["CausingEntity"] for one in given.get("Details") or () if one.get("CausingEntity")),
     )
 
 
@@ -97,11 +103,16 @@ def _row(one: Change) -> str:
 
 
 def refusals(given: Iterable[Change], allowed: Iterable[str] = ()) -> list[str]:
-    """A sentence for each change that loses data and was not allowed."""
-    lost = [one for one in given if not one.keeps_data and one.logical_id not in set(allowed)]
+    """A sentence for each change that loses data, and for each move to other data, unless it was allowed."""
+    changed, let_through = list(given), set(allowed)
+    lost = [one for one in changed if not one.keeps_data and one.logical_id not in let_through]
+    moved = sorted({cause for one in changed for cause in one.causes} & POINTERS - let_through)
     return [
-        f"{one.logical_id} ({one.kind}) holds data: {one.action}, replacement {one.replacement or 'not said'}"
-        for one in lost
+        *(
+            f"{one.logical_id} ({one.kind}) holds data: {one.action}, replacement {one.replacement or 'not said'}"
+            for one in lost
+        ),
+        *(f"{one} names where the data are: the stack would leave those that it has" for one in moved),
     ]
 
 

@@ -72,6 +72,19 @@ def test_of_everything_that_can_be_said_only_new_and_kept_ones_pass(action: str,
     assert refusals(changes(described(change(FUNCTION, action, replacement, policy)))) == []
 
 
+def test_a_move_to_other_data_is_refused_though_the_stack_holds_none() -> None:
+    """As CloudFormation says it of a function whose environment imports names of another data stack."""
+    given = change(FUNCTION, "Modify", "False", name="Ingest")
+    target = {"Attribute": "Properties", "Name": "Environment", "RequiresRecreation": "Never"}
+    cause = {"Target": target, "Evaluation": "Static", "ChangeSource": "ParameterReference"}
+    given["ResourceChange"]["Details"] = [{**cause, "CausingEntity": "LogDays"}]
+    assert refusals(changes(described(given))) == []
+    given["ResourceChange"]["Details"] += [{**cause, "CausingEntity": "DataStack"}, {"Evaluation": "Dynamic"}]
+    found = changes(described(given, given))
+    assert refusals(found) == ["DataStack names where the data are: the stack would leave those that it has"]
+    assert refusals(found, ["DataStack"]) == []
+
+
 def test_every_kind_of_the_data_stack_holds_data_but_names_and_policies() -> None:
     kinds = {one["Type"] for one in data_template(template())["Resources"].values()}
     assert kinds - DATA_TYPES == {"AWS::S3::BucketPolicy", "AWS::SSM::Parameter"}

@@ -76,4 +76,8 @@ def test_a_table_of_somebody_else_is_not_touched(deployment: Deployment) -> None
     with pytest.raises(Conflict, match="not touched"):
         rehearse(app, ORDER, datetime.now(UTC))
     assert client.scan(TableName=name)["Count"] == 1
+    client.delete_item(TableName=name, Key={"pk": {"S": "theirs"}, "sk": {"S": "1"}})
+    with pytest.raises(Conflict, match="not touched"):  # empty, and about to be filled for all that we know
+        rehearse(app, ORDER, datetime.now(UTC))
+    assert name in tables(deployment)
     client.delete_table(TableName=name)

@@ -60,6 +60,16 @@ class TestRelevanceThere(RelevanceModelContract):
         return FunctionRelevance(ModelFunction(Client(relevance=there), "context"))
 
 
+@pytest.mark.parametrize(("count", "requests"), [(0, 0), (1, 1), (25, 1), (26, 2), (100, 4)])
+def test_many_texts_are_read_in_several_requests(count: int, requests: int) -> None:
+    client = Client()
+    texts = ["x" * n for n in range(count)]
+    assert FunctionRelevance(ModelFunction(client, "context")).logits("who?", texts) == Relevance().logits(
+        "who?", texts
+    )
+    assert len(client.names) == requests
+
+
 def embedder(client: Client) -> FunctionEmbedder:
     function = ModelFunction(client, "context")
     return FunctionEmbedder(

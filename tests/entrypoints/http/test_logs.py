@@ -324,6 +324,27 @@ def test_branches_and_history_are_exported_and_imported(app: App) -> None:
     assert (caller.get(copied, everything).json["entries"], exported(caller, "ben")) == ([], "")
 
 
+def test_a_user_who_logs_while_an_erasure_runs_stays_listed(app: App) -> None:
+    caller = Caller(Cloud(app))
+    append(caller, 1)
+    erasure = caller.delete("/v1/users/anna").json["erasure_id"]
+    append(caller, 2)
+    assert app.job_runs.one("local", erasure, utc_now, lambda: 60.0) is not None
+    assert [one["user_id"] for one in caller.get("/v1/users").json["users"]] == ["anna"]
+
+
+def test_a_line_that_is_nested_more_deeply_than_a_request_may_be_is_invalid(app: App) -> None:
+    caller = Caller(Cloud(app))
+    at = '"at":"2026-05-01T12:00:00Z"'
+    for levels, invalid in ((64, 0), (65, 1), (900, 1)):
+        deep = "[" * levels + "]" * levels
+        line = f'{{"v":1,"kind":"log","conversation_id":"c","sequence":{levels},{at},"payload":{deep}}}'
+        assert caller.post("/v1/users/anna/import", line.encode()).json["invalid"] == invalid
+        value = '{"a":' * (levels - 33) + "1" + "}" * (levels - 33)
+        item = f'{{"v":1,"kind":"item","namespace":["n"],"key":"k","value":{value},"revision":"r","index":[]}}'
+        assert caller.post("/v1/users/anna/import", item.encode()).json["invalid"] == int(levels > 65)
+
+
 @pytest.mark.parametrize(
     "line",
     [

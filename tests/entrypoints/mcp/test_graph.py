@@ -201,6 +201,20 @@ def test_a_graph_lasts_and_is_one_users_and_one_personas(tmp_path: Path) -> None
         played(app, nothing, **{"X-Recollect-Persona": "work"})
 
 
+def test_of_a_large_graph_an_answer_has_what_a_model_reads_and_counts_the_rest(app: App) -> None:
+    async def story(graph: Graph) -> None:
+        many = [{**ALICE, "name": f"{n}", "observations": ["x" * 1_000]} for n in range(60)]
+        await graph("create_entities", entities=many)
+        await graph("create_relations", relations=[{**WORKS, "from": "0", "to": "1"}])
+        for answer in (await graph("read_graph"), await graph("search_nodes", query="x")):
+            shown = len(answer["entities"])
+            assert answer["entities"] == many[:shown]
+            assert 20 < shown < 40
+            assert (answer["relations"], answer["left_out"]) == ([], 61 - shown)
+
+    played(app, story)
+
+
 def test_the_user_owns_it_so_that_an_export_and_an_erasure_reach_it(app: App) -> None:
     async def fill(graph: Graph) -> None:
         await graph.filled()

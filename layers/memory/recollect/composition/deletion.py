@@ -120,7 +120,7 @@ class DeletionUseCases(UseCases):
         documents, copies = EraseDocuments(self._search_index.in_use), EraseCopies(self.copies)
         again: list[Reach] = [documents.erase, copies.erase]
         checks: list[Check] = [documents.left, copies.left]
-        from_list = EraseFromList(self._timeline.known_users, parts.timeline)
+        from_list = EraseFromList(self._timeline.known_users, parts.timeline, parts.items)
         with suppress(NotReady):
             indexed = (self._search_index.erase, self._search_index.left)
             archive = EraseArchive(self._segments.rewriting, parts.snapshots, *indexed)

@@ -160,6 +160,10 @@ class ItemsReadAndWrittenContract(_OwnTenant):
         namespaced_items.write(tenant, [a_put(ttl=SECOND * 2)], NOW)
         namespaced_items.refresh(tenant, [replace(item, expires_at=NOW + SECOND * 60)])
         assert namespaced_items.read(tenant, [PLACE], NOW + SECOND * 2) == {}
+        namespaced_items.write(tenant, [ItemPut(place=PLACE, value=None)], NOW)
+        namespaced_items.write(tenant, [a_put(ttl=SECOND * 2)], NOW)  # another item of the same version
+        namespaced_items.refresh(tenant, [replace(item, expires_at=NOW + SECOND * 60)])
+        assert namespaced_items.read(tenant, [PLACE], NOW + SECOND * 2) == {}
 
     def test_tenants_share_nothing(self, namespaced_items: NamespacedItems, tenant: Scope) -> None:
         other = a_tenant()

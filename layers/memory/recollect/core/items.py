@@ -7,7 +7,7 @@ as UTF-8 bytes; each adapter sorts the labels before it in its own fixed order.
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -192,6 +192,18 @@ def checked(writes: Sequence[ItemWrite]) -> list[str | None]:
     if max(sizes, default=0) > MOST_BYTES or sum(sizes) > MOST_BYTES_AT_ONCE:
         raise InvalidInput("an item of more than 350 KB, or too much at once", ("items",))
     return texts
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether JSON has more levels of lists and objects than these; it ends however many there are."""
+    layer = [value]
+    for _ in range(levels):
+        layer = [part for one in layer if isinstance(one, dict | list) for part in _parts(one)]
+    return any(isinstance(one, dict | list) for one in layer)
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def json_bytes(value: Document) -> int:

@@ -34,6 +34,7 @@ from recollect.deletion.tombstone_log import erasure_tombstone
 from recollect.jobs.job import JOB_ID, Job, JobProgress, JobStatus, RemainingSeconds, job_in, job_key, job_write
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_key, audit_write
 from recollect.ports import Eraser, Items, SearchIndex, SnapshotStore, Timeline
+from recollect.session_log.entries import HEADS
 from recollect.timeline.listing import KnownUsers
 
 AGAIN_AFTER = timedelta(minutes=2)
@@ -299,15 +300,16 @@ class EraseCopies:
 
 
 class EraseFromList:
-    """The tenant's list of users; a user who has recorded something since stays on it."""
+    """The tenant's list of users; a user who has recorded or logged something since stays on it."""
 
-    def __init__(self, users: KnownUsers, timeline: Timeline) -> None:
+    def __init__(self, users: KnownUsers, timeline: Timeline, items: Items) -> None:
         self._users = users
         self._timeline = timeline
+        self._items = items
 
     def erase(self, scope: Scope, _kept: Exempt, now: datetime, _deadline: RemainingSeconds) -> Counts:
         """Removes the user; the next projection of that user enters them again."""
-        if self._timeline.records(scope, 1, None).events:
+        if self._timeline.records(scope, 1, None).events or self._items.page(scope.user, HEADS, 1, None).items:
             return {}
         self._users.forget(scope, now)
         return {"users": 1}

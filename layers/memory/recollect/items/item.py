@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.filter import EVERYTHING, Filter
+from recollect.core.items import is_deeper
 from recollect.core.vectors import FloatArray
 from recollect.items.embedded_texts import WHOLE
 
@@ -21,6 +22,8 @@ MOST_CHARACTERS = 1_024
 """Characters of all labels together, and of a key."""
 MOST_BYTES = 256 * 1024
 """Bytes of an item's JSON: DynamoDB takes 400 KB, in which the vectors have to fit."""
+MOST_LEVELS_OF_VALUE = 32
+"""Of lists and objects in an item's document."""
 MOST_VECTOR_BYTES = 120 * 1024
 """Bytes of an item's vectors, of two a number."""
 MOST_RESULTS = 1_000
@@ -215,7 +218,9 @@ def check_new_namespace(namespace: Namespace) -> None:
 
 
 def value_text(value: Mapping[str, Any]) -> str:
-    """The stored JSON. Raises InvalidInput for what is no JSON, and for more than 256 KiB."""
+    """The stored JSON. Raises InvalidInput for what is no JSON, for more than 256 KiB, and more than 32 levels."""
+    if is_deeper(value, MOST_LEVELS_OF_VALUE):
+        raise InvalidInput("is nested too deeply", ("value",))
     try:
         text = json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         size = len(text.encode())

@@ -23,7 +23,7 @@ from enum import StrEnum
 from typing import Any
 
 from recollect.core.errors import InvalidInput
-from recollect.core.items import Item, ItemKey, ItemPath, document_of, json_bytes, reading
+from recollect.core.items import Item, ItemKey, ItemPath, document_of, is_deeper, json_bytes, reading
 from recollect.core.time import from_iso, iso
 from recollect.session_log.branches import MAIN, Branch, branch_document, branch_in
 
@@ -34,6 +34,8 @@ MOST_ENTRIES = 1_000
 """Entries of one append."""
 MOST_BYTES = 256 * 1024
 """Bytes of an entry's JSON."""
+MOST_LEVELS = 64
+"""Of lists and objects in an entry's payload."""
 MOST_BYTES_AT_ONCE = 2_000_000
 """Bytes of JSON of one append."""
 _BATCH_BYTES = 300 * 1024
@@ -229,7 +231,7 @@ def entry_of(draft: Draft, sequence: int, at: datetime, branch: str = MAIN) -> E
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
-    """Raises InvalidInput for over 1,000 entries or 2 MB, a repeated key, and an entry over 256 KiB or no JSON."""
+    """Raises InvalidInput for over 1,000 entries or 2 MB, a repeated key; an entry over 256 KiB, too deep, no JSON."""
     sizes = [_size(draft, place) for place, draft in enumerate(drafts)]
     for place, size in enumerate(sizes):
         if size > MOST_BYTES:
@@ -242,6 +244,8 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
 
 
 def _size(draft: Draft, place: int) -> int:
+    if is_deeper(draft.payload, MOST_LEVELS):
+        raise InvalidInput("an entry that is nested too deeply", ("entries", place))
     try:
         return json_bytes({"payload": draft.payload, "blob": draft.blob})
     except (InvalidInput, ValueError) as error:  # infinity; half of a surrogate pair

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.embedders.local_server import Reply, Server
+from recollect.adapters.aws.dry_run import run_dry
 from recollect.adapters.aws.index_format import IndexPlan, read_mapping
 from recollect.adapters.aws.opensearch import (
     DOCUMENTS_A_REQUEST,
@@ -170,3 +171,17 @@ def test_the_mapping_says_each_field_and_takes_no_other() -> None:
     mapping = read_mapping()["mappings"]
     assert mapping["dynamic"] == "strict"
     assert mapping["_source"]["excludes"] == ["vector"]
+
+
+@pytest.mark.parametrize("count", [1, DOCUMENTS_A_REQUEST + 1])
+def test_a_dry_run_writes_no_documents_in_one_request_or_several(
+    server: Server, index: OpenSearchIndex, scope: Scope, count: int
+) -> None:
+    documents = [a_document(scope, event, a_vector()) for event in some_events(scope, count)]
+
+    def write() -> None:
+        with pytest.raises(NotReady):
+            index.put(documents)
+
+    run_dry(write)
+    assert server.requests == []

@@ -10,6 +10,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +19,7 @@ import numpy as np
 
 from recollect.adapters.aws.clients import ClientPolicy, of_ours, translated
 from recollect.core.errors import Unavailable, UpstreamFailed
+from recollect.core.items import in_parts
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors
 
 if TYPE_CHECKING:
@@ -27,8 +30,11 @@ if TYPE_CHECKING:
 SERVICE = "Lambda"
 ENCODE, READ_TOGETHER = "encode", "read together"
 _NUMBERS = "<f4"
-POLICY = ClientPolicy(connect_seconds=1.0, read_seconds=5.0, tries=2)
-"""Its first start reads the model; a second try finds it started."""
+POLICY = ClientPolicy(connect_seconds=1.0, read_seconds=5.0, tries=1)
+"""Once: while the function still works on a try that was given up, a second one waits for another start of it."""
+READ_AT_ONCE = 25
+"""Texts of one request to read: a function reads so many well within its client's time."""
+_REQUESTS_AT_ONCE = 4
 
 
 class LambdaClient(Protocol):
@@ -96,7 +102,15 @@ class FunctionRelevance:
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """One of each text, in order. Raises what `ModelFunction.ask` raises."""
-        found = self._function.ask(READ_TOGETHER, question=question, texts=list(texts)) if texts else []
+        parts = list(in_parts(texts, READ_AT_ONCE))
+        if len(parts) < 2:
+            return [one for part in parts for one in self._read(question, part)]
+        with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
+            work = [pool.submit(copy_context().run, self._read, question, part) for part in parts]
+            return [one for part in work for one in part.result()]
+
+    def _read(self, question: str, texts: Sequence[str]) -> list[float]:
+        found = self._function.ask(READ_TOGETHER, question=question, texts=list(texts))
         if len(found) != len(texts):
             raise UpstreamFailed(f"the function of the models answered {len(found)} logits for {len(texts)} texts")
         return [float(one) for one in found]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -234,7 +235,8 @@ class OpenSearchIndex:
         if len(batches) == 1:
             return self._put(batches[0], "true" if shown else "false")
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
-            sent = list(pool.map(lambda batch: self._put(batch, "false"), batches))
+            work = [pool.submit(copy_context().run, self._put, batch, "false") for batch in batches]
+        sent = [one.result() for one in work]
         if shown:
             with translated_errors():
                 self._client.indices.refresh(index=self._plan.alias)

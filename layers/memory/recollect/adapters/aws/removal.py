@@ -139,6 +139,7 @@ class _Erased(NamedTuple):
     place: Key
     tombstone: bool = False
     names: ItemPlace | None = None
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,25 +153,33 @@ class DynamoDBEraser:
         items, more = self._page(scope, limit, after or _PARTITION)
         erased = [one for item in items if (one := _erased(item, exempt)) is not None]
         self.access.put_many(_tombstone(one.place) for one in erased if one.tombstone)
-        self._erase_named(scope, [one.names for one in erased if one.names is not None])
-        self.access.delete_many(one.place for one in erased if not one.tombstone)
+        named = [one for one in erased if one.names is not None]
+        self.access.side_by_side(lambda one: self._erase_named(scope, one), named)
+        self.access.delete_many(one.place for one in erased if not one.tombstone and one.names is None)
         return ErasedPage(Counter(one.part for one in erased), more)
 
     def left(self, scope: Scope, exempt: Exempt) -> int:
         walks = (self._walk(scope, _PARTITION), self._walk(scope, _MARKERS))
         return sum(_erased(item, exempt) is not None for walk in walks for item in self.access.walk(walk))
 
-    def _erase_named(self, scope: Scope, places: Sequence[ItemPlace]) -> None:
-        """Items of applications, before the entries that name them; one that changed its owner stays."""
-        self.access.side_by_side(lambda place: self._erase_one(scope, place), places)
+    def _erase_named(self, scope: Scope, erased: _Erased) -> None:
+        """An item of an application, before the entry that names it.
 
-    def _erase_one(self, scope: Scope, place: ItemPlace) -> None:
+        What changed its owner stays, and what was written since the entry was read, with its entry.
+        """
+        assert erased.names is not None
+        item = keys.namespaced_key(scope.tenant, erased.names)
+        as_read = {":revision": text(erased.revision)}
+        self._erase_if(item, "u = :owner AND j = :revision", {":owner": text(scope.user_id), **as_read})
+        self._erase_if(erased.place, "j = :revision", as_read)
+
+    def _erase_if(self, place: Key, condition: str, values: Attributes) -> None:
         with translated(SERVICE), ignored(CONDITION_FAILED):
             self.access.client.delete_item(
                 TableName=self.access.table,
-                Key=keys.namespaced_key(scope.tenant, place).attributes,
-                ConditionExpression="u = :owner",
-                ExpressionAttributeValues={":owner": text(scope.user_id)},
+                Key=place.attributes,
+                ConditionExpression=condition,
+                ExpressionAttributeValues=values,
             )
 
     def _page(self, scope: Scope, limit: int, after: str) -> tuple[list[Attributes], str | None]:
@@ -199,8 +208,9 @@ def _erased(item: Attributes, exempt: Exempt) -> _Erased | None:
         stored = item_in(item)
         return None if exempt.keeps_item(stored.key, stored.value) else _Erased("items", place)
     if kind == "O":
-        kept = exempt.keeps_record(item["j"]["S"])
-        return None if kept else _Erased("namespaced_items", place, names=owned_place(item))
+        revision = item["j"]["S"]
+        erased = _Erased("namespaced_items", place, names=owned_place(item), revision=revision)
+        return None if exempt.keeps_record(revision) else erased
     if kind in _IDS:
         part, id_of = _IDS[kind]
         return None if exempt.keeps_record(id_of(place.sk)) else _Erased(part, place)

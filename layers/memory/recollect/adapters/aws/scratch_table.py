@@ -46,14 +46,14 @@ class ScratchTable:
         return Table(self.client, self.name, self.patience_seconds)
 
     def _refuse_foreign(self) -> None:
-        """A table is ours by its mark; an empty one was left before it was marked."""
+        """A table is ours by its mark alone: whoever made an empty one may be about to fill it."""
         request: dict[str, Any] = {"TableName": self.name, "ConsistentRead": True}
         with translated(SERVICE):
             marks = self.client.query(
                 **request, KeyConditionExpression="pk = :mark", ExpressionAttributeValues={":mark": {"S": _MARK}}
             )
-            if not marks["Items"] and self.client.scan(**request, Limit=1)["Items"]:
-                raise Conflict(f"DynamoDB: table {self.name} holds something else; it was not touched")
+        if not marks["Items"]:
+            raise Conflict(f"DynamoDB: table {self.name} is not marked as a rehearsal's; it was not touched")
 
     def _status(self) -> str | None:
         with translated(SERVICE), ignored("ResourceNotFoundException"):

@@ -71,13 +71,13 @@ class SqliteNamespacedItems:
     def refresh(self, tenant: Scope, items: Sequence[NamespacedItem]) -> None:
         """Without waiting for the disk: an end that a power cut takes back is the earlier one."""
         rows = [
-            (microseconds(item.expires_at), tenant.tenant, *_names(item.place), item.version)
+            (microseconds(item.expires_at), tenant.tenant, *_names(item.place), item.revision)
             for item in items
             if item.expires_at is not None
         ]
         with self._database.writing(durable=False) as connection:
             connection.executemany(
-                f"UPDATE namespaced_items SET expires_at = ? WHERE {_AT} AND version = ?",  # noqa: S608
+                f"UPDATE namespaced_items SET expires_at = ? WHERE {_AT} AND revision = ?",  # noqa: S608
                 rows,
             )
 

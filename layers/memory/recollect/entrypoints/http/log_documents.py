@@ -24,15 +24,14 @@ from recollect.entrypoints.http.models import (
     page_of,
 )
 from recollect.session_log.branches import MAIN, View
-from recollect.session_log.entries import MOST_ENTRIES, Draft, Entry, Role
+from recollect.session_log.entries import MOST_ENTRIES, MOST_LEVELS, Draft, Entry, Role
 from recollect.session_log.use_cases import Appending
 
-_DEPTH = 64
 Sequence = Annotated[int, Field(ge=1, le=10**12 - 1)]
 
 
 def _payload(value: Any) -> Any:
-    check_depth(value, _DEPTH)
+    check_depth(value, MOST_LEVELS)
     return value
 
 

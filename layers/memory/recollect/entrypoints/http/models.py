@@ -32,6 +32,7 @@ from recollect.core.errors import InvalidInput
 from recollect.core.event import SPOKEN_TYPES, Source
 from recollect.core.ids import LONGEST_ID, id_fault
 from recollect.core.scope import MOST_LABELS, Labels, namespace_fault
+from recollect.core.items import is_deeper
 from recollect.core.time import iso, parse_instant
 from recollect.settings import Settings
 
@@ -375,11 +376,8 @@ def _metadata(value: Any) -> dict[str, Any]:
 
 def check_depth(value: Any, levels: int) -> None:
     """Raises a fault where JSON has more levels of lists and objects than these."""
-    if isinstance(value, dict | list):
-        if levels == 0:
-            raise fault("is nested too deeply")
-        for part in value.values() if isinstance(value, dict) else value:
-            check_depth(part, levels - 1)
+    if is_deeper(value, levels):
+        raise fault("is nested too deeply")
 
 
 def _check_json(value: Any, levels: int) -> None:

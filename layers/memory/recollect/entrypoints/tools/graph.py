@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from recollect.entrypoints.tools.tool import CONTENT_BYTES, Invocation, Outcome, Parameters, Tool
+from recollect.entrypoints.tools.tool import CONTENT_BYTES, Invocation, Outcome, Parameters, Tool, fitting
 from recollect.items.graph import Entity, Graph, Relation
 from recollect.items.keep_graph import KeepGraph
 
@@ -149,9 +149,11 @@ def open_nodes(invocation: Invocation, given: OpenNodes) -> Outcome:
 
 
 def graph_json(graph: Graph) -> dict[str, Any]:
-    """As the reference writes it."""
-    relations = [_relation(one) for one in graph.relations]
-    return {"entities": [_entity(one) for one in graph.entities], "relations": relations}
+    """As the reference writes it; what is more than a model reads is left out, and counted."""
+    entities, relations = [_entity(one) for one in graph.entities], [_relation(one) for one in graph.relations]
+    shown = fitting([*entities, *relations])
+    both, count = shown.pop("entries"), len(entities)
+    return {"entities": both[:count], "relations": both[count:], **shown}
 
 
 def _graph(invocation: Invocation) -> KeepGraph:

@@ -39,6 +39,7 @@ from recollect.items.item import (
     ABSENT,
     MOST_CHARACTERS,
     MOST_LABELS,
+    MOST_LEVELS_OF_VALUE,
     MOST_RESULTS,
     FoundItem,
     ItemPlace,
@@ -51,7 +52,6 @@ from recollect.items.langgraph_filter import langgraph_filter
 from recollect.items.use_cases import Get, Operation, Outcome, Put, Search
 
 MOST_OPERATIONS = 1_000
-_VALUE_DEPTH = 32
 _LARGEST_OFFSET = 100_000
 _MOST_VECTORS = 64
 _LABELS_IN_QUERY = Text(4 * (MOST_CHARACTERS + MOST_LABELS))
@@ -60,7 +60,7 @@ _LABELS_IN_QUERY = Text(4 * (MOST_CHARACTERS + MOST_LABELS))
 def _value(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise fault("must be an object")
-    check_depth(value, _VALUE_DEPTH)
+    check_depth(value, MOST_LEVELS_OF_VALUE)
     return value
 
 
