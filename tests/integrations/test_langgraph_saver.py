@@ -14,6 +14,7 @@ pytest.importorskip("langgraph.checkpoint.base", reason="needs the extra langgra
 
 from langgraph.checkpoint.base import empty_checkpoint
 
+from recollect.client.errors import Unprocessable
 from recollect.core.scope import Scope
 from recollect.integrations.langgraph import RecollectSaver
 
@@ -70,6 +71,41 @@ def test_an_older_checkpoint_that_comes_late_is_not_the_newest(saver: RecollectS
     for checkpoint in (newer, older):
         saver.put(THREAD, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {})
     assert saver.get_tuple(THREAD).checkpoint["id"] == newer["id"]  # type: ignore[union-attr]
+
+
+def test_of_two_checkpoints_at_once_the_newer_one_is_the_newest(
+    saver: RecollectSaver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, newer = empty_checkpoint(), empty_checkpoint()
+    finish = RecollectSaver._finish
+
+    def overtaken(self: RecollectSaver, *given: Any) -> None:
+        monkeypatch.setattr(RecollectSaver, "_finish", finish)
+        saver.put(THREAD, newer, {"source": "loop", "step": 2, "parents": {}}, {})
+        finish(self, *given)
+
+    monkeypatch.setattr(RecollectSaver, "_finish", overtaken)
+    saver.put(THREAD, older, {"source": "loop", "step": 1, "parents": {}}, {})
+    assert saver.get_tuple(THREAD).checkpoint["id"] == newer["id"]  # type: ignore[union-attr]
+
+
+def test_a_thread_with_more_than_a_search_reads_is_deleted_whole(
+    saver: RecollectSaver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on AWS, where a search refuses a prefix with more than so many items below it."""
+    for n in range(7):
+        put(saver, THREAD, n=n, text="x")
+    search = saver._memory.search_items
+
+    def bounded(prefix: Any = (), **options: Any) -> Any:
+        if len(search(prefix, limit=6)) == 6:
+            raise Unprocessable(422, {"detail": "more than 5 items are below the prefix"})
+        return search(prefix, **options)
+
+    with monkeypatch.context() as small:
+        small.setattr(saver._memory, "search_items", bounded)
+        saver.delete_thread("a.b/é 🙂")
+    assert saver._memory.item_namespaces(("checkpoints",)) == []
 
 
 def test_many_checkpoints_are_listed_in_order(saver: RecollectSaver) -> None:

@@ -1149,6 +1149,8 @@ export interface PutOrDeleteItem {
   user_id?: string;
   /** The application's own vectors, all of one length, instead of ours; compared with `query_vector`. */
   vectors?: Array<Array<number>>;
+  /** Only that version is replaced; 0: only where there is no item. */
+  version?: number;
 }
 
 export interface QueryAnalysis {

@@ -75,6 +75,24 @@ def deletions(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"put": {"namespace": item["namespace"], "key": item["key"], "value": None}} for item in items]
 
 
+def delete_below(memory: Recollect, prefix: Sequence[str]) -> None:
+    """Deletes all items below a prefix; by longer ones where there are more than one search reads.
+
+    Raises Unprocessable where so many are in one namespace.
+    """
+    try:
+        while items := memory.search_items(prefix, limit=_LISTED_AT_ONCE):
+            answers_of(memory, deletions(items))
+    except Unprocessable:
+        below = memory.item_namespaces(prefix, max_depth=len(prefix) + 1, limit=_LISTED_AT_ONCE)
+        longer = [one for one in below if len(one) > len(prefix)]
+        if not longer:
+            raise
+        for one in longer:
+            delete_below(memory, one)
+        delete_below(memory, prefix)
+
+
 def label(text: str) -> str:
     """A text as a label: never empty, without dots."""
     return "=" + quote(text, safe=":|/ ").replace(".", "%2E")

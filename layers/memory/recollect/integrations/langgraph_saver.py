@@ -1,14 +1,15 @@
 """LangGraph's checkpointer over the items of Recollect (extra `langgraph`; docs/integrations/langgraph.md).
 
-| namespace                                     | key                          | item                               |
-|-----------------------------------------------|------------------------------|------------------------------------|
-| root, `checkpoints`, thread, namespace        | checkpoint id                | checkpoint, metadata, parent, run  |
-| root, `latest`, thread                        | namespace                    | id of the newest checkpoint        |
-| root, `values`, thread, namespace             | channel and version, hashed  | value of a channel, once a version |
-| root, `writes`, thread, namespace, checkpoint | task and index, hashed       | a pending write                    |
-| root, `parts`, thread, namespace              | kind, key and number, hashed | a part of what is too large        |
+| namespace                                      | key                          | item                               |
+|------------------------------------------------|------------------------------|------------------------------------|
+| root, `checkpoints`, thread, namespace, bucket | checkpoint id                | checkpoint, metadata, parent, run  |
+| root, `latest`, thread                         | namespace                    | id of the newest checkpoint        |
+| root, `values`, thread, namespace, bucket      | channel and version, hashed  | value of a channel, once a version |
+| root, `writes`, thread, namespace, checkpoint  | task and index, hashed       | a pending write                    |
+| root, `parts`, thread, namespace, bucket       | kind, key and number, hashed | a part of what is too large        |
 
-Values go out before the checkpoint that needs them, so that none is ever without.
+Values go out before the checkpoint that needs them, so that none is ever without. A bucket is a sixteenth: a search
+reads at most 10,000 items on AWS, and a long thread that is to be deleted has more.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ from langgraph.checkpoint.base import (
     writes_sort_key,
 )
 
+from recollect.client.errors import Conflict, VersionMismatch
 from recollect.client.recollect import Recollect
-from recollect.integrations.item_batches import answers_of, deletions, items_below, label, text_of
+from recollect.integrations.item_batches import answers_of, delete_below, deletions, items_below, label, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +51,10 @@ _CHECKPOINTS, _LATEST, _VALUES, _WRITES, _PARTS = _KINDS = ("checkpoints", "late
 _EMPTY = "empty"
 _PART_BYTES = 180_000
 """Of serialized bytes in one item: in base64 they and their names stay below 256 KiB."""
+
+_BUCKET = 4
+"""The label of a bucket, in order."""
+_TRIES = 64
 
 Namespace = tuple[str, ...]
 Typed = tuple[str, bytes]
@@ -66,6 +72,10 @@ class _Thread:
     def labels(self, root: str, kind: str, *more: str) -> Namespace:
         """The namespace of its items of this kind."""
         return (root, kind, label(self.thread_id), label(self.namespace), *more)
+
+    def place(self, root: str, kind: str, key: str) -> tuple[Namespace, str]:
+        """Where its item of that key is."""
+        return self.labels(root, kind, _hash(key)[0]), key
 
     def config(self, checkpoint_id: str) -> RunnableConfig:
         """The configuration that names one of its checkpoints."""
@@ -115,7 +125,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         checkpoint_id = get_checkpoint_id(config) or self._newest(thread)
         if checkpoint_id is None:
             return None
-        found = self._got([(thread.labels(self._root, _CHECKPOINTS), checkpoint_id)])[0]
+        found = self._got([thread.place(self._root, _CHECKPOINTS, checkpoint_id)])[0]
         return None if found is None else self._tuple(thread, checkpoint_id, found)
 
     def list(
@@ -160,13 +170,27 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         for name, value in (("checkpoint", kept), ("metadata", described)):
             document[name], parts = self._packed(thread, name, checkpoint_id, self.serde.dumps_typed(value))
             written += parts
-        newest, *_ = self._sent([_get(self._latest(thread.thread_id), label(thread.namespace)), *written])
-        last = [self._put(thread.labels(self._root, _CHECKPOINTS), checkpoint_id, document)]
-        if _id_in(newest.get("item")) <= checkpoint_id:
-            pointer = {"checkpoint_id": checkpoint_id}
-            last.append(self._put(self._latest(thread.thread_id), label(thread.namespace), pointer))
-        self._sent(last)
+        newest, *_ = self._sent([_get(*self._latest(thread)), *written])
+        self._finish(thread, checkpoint_id, document, newest.get("item"))
         return thread.config(checkpoint_id)
+
+    def _finish(
+        self, thread: _Thread, checkpoint_id: str, document: Mapping[str, Any], newest: Mapping[str, Any] | None
+    ) -> None:
+        """The checkpoint, and the pointer on the version that was read: of two at once the newer one stays there."""
+        for _ in range(_TRIES):
+            last = [self._put(*thread.place(self._root, _CHECKPOINTS, checkpoint_id), document)]
+            if _id_in(newest) <= checkpoint_id:
+                pointer = self._put(*self._latest(thread), {"checkpoint_id": checkpoint_id})
+                pointer["put"]["version"] = newest["version"] if newest else 0
+                last.append(pointer)
+            try:
+                self._sent(last)
+            except VersionMismatch:
+                newest = self._sent([_get(*self._latest(thread))])[0].get("item")
+            else:
+                return
+        raise Conflict(409, {"detail": "the thread changes all the time"})
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -195,14 +219,14 @@ class RecollectSaver(BaseCheckpointSaver[str]):
     def delete_thread(self, thread_id: str) -> None:
         """Deletes all that a thread has."""
         for kind in _KINDS:
-            self._delete((self._root, kind, label(thread_id)))
+            delete_below(self._memory, (self._root, kind, label(thread_id)))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints of these runs, with their writes; values go with their thread."""
         wanted = {"run_id": {"in": [*run_ids]}}
         for item in items_below(self._memory, (self._root, _CHECKPOINTS), wanted) if run_ids else ():
-            _, _, thread_label, namespace_label = item["namespace"]
-            self._delete((self._root, _WRITES, thread_label, namespace_label, label(item["key"])))
+            _, _, thread_label, namespace_label, *_ = item["namespace"]
+            delete_below(self._memory, (self._root, _WRITES, thread_label, namespace_label, label(item["key"])))
             self._sent(deletions([item]))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -269,11 +293,10 @@ class RecollectSaver(BaseCheckpointSaver[str]):
 
     def _newest(self, thread: _Thread) -> str | None:
         """By the pointer; by all checkpoints where it names one that was deleted."""
-        key = label(thread.namespace)
-        checkpoint_id = _id_in({"value": self._got([(self._latest(thread.thread_id), key)])[0] or {}})
-        labels = thread.labels(self._root, _CHECKPOINTS)
-        if not checkpoint_id or self._got([(labels, checkpoint_id)])[0] is not None:
+        checkpoint_id = _id_in({"value": self._got([self._latest(thread)])[0] or {}})
+        if not checkpoint_id or self._got([thread.place(self._root, _CHECKPOINTS, checkpoint_id)])[0] is not None:
             return checkpoint_id or None
+        labels = thread.labels(self._root, _CHECKPOINTS)
         return max((item["key"] for item in items_below(self._memory, labels)), default=None)
 
     def _listed(self, config: RunnableConfig | None) -> Iterator[tuple[_Thread, str, dict[str, Any]]]:
@@ -286,7 +309,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
                 prefix = (*prefix, label(wanted["checkpoint_ns"]))
         found = items_below(self._memory, prefix)
         found.sort(key=lambda item: item["key"], reverse=True)
-        found.sort(key=lambda item: item["namespace"])
+        found.sort(key=lambda item: item["namespace"][:_BUCKET])
         for item in found:
             thread = _Thread(text_of(item["namespace"][2]), text_of(item["namespace"][3]))
             if wanted.get("checkpoint_id") in (None, "", item["key"]):
@@ -295,7 +318,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
     def _tuple(self, thread: _Thread, checkpoint_id: str, value: Mapping[str, Any]) -> CheckpointTuple:
         checkpoint = self._loaded(value["checkpoint"], thread)
         versions = checkpoint["channel_versions"]
-        keys = [(thread.labels(self._root, _VALUES), _hash(channel, version)) for channel, version in versions.items()]
+        keys = [thread.place(self._root, _VALUES, _hash(channel, version)) for channel, version in versions.items()]
         stored = zip(versions, self._got(keys), strict=True)
         values = {name: one["value"] for name, one in stored if one is not None and one["value"]["type"] != _EMPTY}
         checkpoint["channel_values"] = {name: self._loaded(one, thread) for name, one in values.items()}
@@ -321,7 +344,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         key = _hash(channel, version)
         packed, parts = self._packed(thread, _VALUES, key, typed)
         yield from parts
-        yield self._put(thread.labels(self._root, _VALUES), key, {"value": packed})
+        yield self._put(*thread.place(self._root, _VALUES, key), {"value": packed})
 
     def _packed(
         self, thread: _Thread, kind: str, name: str, typed: Typed
@@ -330,22 +353,21 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         type_, data = typed
         if len(data) <= _PART_BYTES // 2:
             return {"type": type_, "data": _encoded(data)}, ()
-        labels = thread.labels(self._root, _PARTS)
         cut = [data[start : start + _PART_BYTES] for start in range(0, len(data), _PART_BYTES)]
         keys = [_hash(kind, name, number) for number in range(len(cut))]
-        puts = [self._put(labels, key, {"data": _encoded(part)}) for key, part in zip(keys, cut, strict=True)]
+        places = [thread.place(self._root, _PARTS, key) for key in keys]
+        puts = [self._put(*place, {"data": _encoded(part)}) for place, part in zip(places, cut, strict=True)]
         return {"type": type_, "parts": keys}, puts
 
     def _loaded(self, packed: Mapping[str, Any], thread: _Thread) -> Any:
         if "data" in packed:
             return self.serde.loads_typed((packed["type"], base64.b64decode(packed["data"])))
-        labels = thread.labels(self._root, _PARTS)
-        parts = self._got([(labels, key) for key in packed["parts"]])
+        parts = self._got([thread.place(self._root, _PARTS, key) for key in packed["parts"]])
         data = b"".join(base64.b64decode(one["data"]) for one in parts if one is not None)
         return self.serde.loads_typed((packed["type"], data))
 
-    def _latest(self, thread_id: str) -> Namespace:
-        return (self._root, _LATEST, label(thread_id))
+    def _latest(self, thread: _Thread) -> tuple[Namespace, str]:
+        return (self._root, _LATEST, label(thread.thread_id)), label(thread.namespace)
 
     def _put(self, namespace: Namespace, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
         return {"put": {"namespace": namespace, "key": key, "value": value, **self._options}}
@@ -357,9 +379,6 @@ class RecollectSaver(BaseCheckpointSaver[str]):
 
     def _sent(self, operations: Sequence[Mapping[str, Any]]) -> Sequence[dict[str, Any]]:
         return answers_of(self._memory, operations)
-
-    def _delete(self, prefix: Namespace) -> None:
-        self._sent(deletions(items_below(self._memory, prefix)))
 
 
 def _thread_of(config: RunnableConfig) -> _Thread:

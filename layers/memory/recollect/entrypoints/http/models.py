@@ -31,8 +31,8 @@ from pydantic_core import PydanticCustomError, core_schema
 from recollect.core.errors import InvalidInput
 from recollect.core.event import SPOKEN_TYPES, Source
 from recollect.core.ids import LONGEST_ID, id_fault
-from recollect.core.scope import MOST_LABELS, Labels, namespace_fault
 from recollect.core.items import is_deeper
+from recollect.core.scope import MOST_LABELS, Labels, namespace_fault
 from recollect.core.time import iso, parse_instant
 from recollect.settings import Settings
 

@@ -146,6 +146,9 @@ class BatchPut(PutItem, title="PutOrDeleteItem"):
     cleared_by_null = frozenset({"value"})
 
     value: Value | None = Field(description="null deletes the item.")  # type: ignore[assignment]
+    version: Maybe[Annotated[int, Field(ge=0)]] = Field(
+        None, description="Only that version is replaced; 0: only where there is no item."
+    )
 
 
 class BatchOperation(RequestModel):
@@ -264,11 +267,12 @@ def list_item_namespaces(app: App, request: Request, body: ListNamespaces) -> Re
     return Reply(200, Namespaces(namespaces=[list(one) for one in found]), log={"returned": len(found)})
 
 
-@routes.post("/store/batch", answer=BatchResults)
+@routes.post("/store/batch", answer=BatchResults, errors=(412,))
 def batch_items(app: App, request: Request, body: Batch) -> Reply:
     """Several operations at once: what is read is read before anything is written.
 
-    Of several puts to one place the last counts; each write is durable by itself.
+    Of several puts to one place the last counts; each write is durable by itself, also where another meets a version
+    that it does not expect.
     """
     puts = sum(one.put is not None for one in body.operations)
     app.timeline.write_limits.take(_tenant(request), puts, app.rules.resolved(_tenant(request)))
@@ -358,7 +362,7 @@ def _operation(body: BatchOperation) -> Operation:
     if body.get is not None:
         return Get(body.get.place, body.get.refresh_ttl is not False)
     if body.put is not None:
-        return _put(body.put)
+        return _put(body.put, body.put.version)
     if body.search is not None:
         return _search(body.search)
     return NamespaceListing() if body.list_namespaces is None else _listing(body.list_namespaces)
