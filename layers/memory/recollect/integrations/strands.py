@@ -25,7 +25,7 @@ from strands.types.exceptions import SessionException
 from strands.types.session import Session, SessionAgent, SessionMessage
 
 from recollect.integrations.connection import SERVER, Opened, OpenedSession
-from recollect.integrations.item_batches import answers_of, deletions, items_below, label
+from recollect.integrations.item_batches import delete_below, items_below, label
 
 if TYPE_CHECKING:
     from strands.memory import AddMessagesContext, ExtractionConfig, SearchOptions
@@ -156,7 +156,7 @@ class RecollectSessionManager(OpenedSession, RepositorySessionManager, SessionRe
         if self.read_session(session_id) is None:
             raise SessionException(f"Session {session_id} does not exist")
         for kind in (_MESSAGES, _MULTI_AGENTS, _AGENTS):
-            answers_of(self._memory, deletions(items_below(self._memory, self._labels(kind, session_id))))
+            delete_below(self._memory, self._labels(kind, session_id))
         self._memory.delete_item(self._labels(_SESSIONS), session_id)
 
     def create_agent(self, session_id: str, session_agent: SessionAgent, **_: Any) -> None:
