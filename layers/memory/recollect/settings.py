@@ -4,6 +4,7 @@ An invalid one fails at start and names the variable.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -12,6 +13,8 @@ from urllib.parse import urlsplit
 
 from recollect.core.errors import ConfigurationError
 from recollect.items.owners import owner_patterns
+
+_SHORTEST_SECRET = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,14 @@ class Principal:
     admin: bool = False
     subject: str | None = None
     limited_to_subject: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """What an access key signs with, and for whom."""
+
+    secret: str = field(repr=False)
+    principal: Principal
 
 
 def _setting(default: str, meaning: str, parse: Callable[[str], Any] = str) -> Any:
@@ -118,6 +129,29 @@ def _is_key(key: str, value: object) -> bool:
     )
 
 
+def signing_keys(text: str) -> Mapping[str, SigningKey]:
+    """The access keys in JSON. Raises ValueError, which quotes nothing of it."""
+    given = json.loads(text) if text else {}
+    if not isinstance(given, dict) or not all(_is_signing_key(name, value) for name, value in given.items()):
+        raise ValueError(
+            'must be JSON such as {"AKIAEXAMPLE": {"secret": "…", "tenant": "acme"}}, the secret of 16 characters or '
+            "more, the name without / , or spaces"
+        )
+    return {name: _signing_key(dict(value)) for name, value in given.items()}
+
+
+def _signing_key(value: dict[str, Any]) -> SigningKey:
+    return SigningKey(value["secret"], Principal(value["tenant"], value.get("admin", False)))
+
+
+def _is_signing_key(name: str, value: object) -> bool:
+    if not isinstance(value, dict) or not re.fullmatch(r"[^/,\s]{1,128}", name):
+        return False
+    secret = value.get("secret")
+    others = {key: one for key, one in value.items() if key != "secret"}
+    return isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET and _is_key(name, others)
+
+
 def _origins(text: str) -> tuple[str, ...]:
     given = tuple(part.strip() for part in text.split(",") if part.strip())
     for origin in given:
@@ -147,6 +181,15 @@ class Settings:
         "",
         'Keys of the laptop\'s server: `{"key-a": {"tenant": "acme", "admin": true}}`. Once set, a key is required.',
         _api_keys,
+    )
+    signing_keys: Mapping[str, SigningKey] = _setting(
+        "",
+        'Access keys of clients that sign as AWS does: `{"AKIAEXAMPLE": {"secret": "…", "tenant": "acme"}}`, `admin` '
+        "too ([agentcore.md](integrations/agentcore.md)). Once set, a key or a signature is required.",
+        signing_keys,
+    )
+    signing_keys_parameter: str = _setting(
+        "", "SSM parameter (SecureString) that holds the same, read once at start; only one of the two may be set."
     )
     cors_origins: tuple[str, ...] = _setting(
         "",
@@ -262,7 +305,7 @@ class Settings:
         settings = cls(**values)
         if settings.rules is not None and settings.rules_parameter:
             raise ConfigurationError("RECOLLECT_RULES_PARAMETER", "cannot be set beside RECOLLECT_RULES")
-        if "*" in settings.cors_origins and not settings.api_keys:
+        if "*" in settings.cors_origins and not settings.has_keys:
             raise ConfigurationError("RECOLLECT_CORS_ORIGINS", "may be * only beside RECOLLECT_API_KEYS")
         if settings.openai_api_key and settings.openai_api_key_parameter:
             raise ConfigurationError(
@@ -272,8 +315,19 @@ class Settings:
             raise ConfigurationError("RECOLLECT_OPENSEARCH_URL", "is needed with RECOLLECT_SEARCH_ENGINE=domain")
         if settings.embedder == "openai" and not settings.openai_base_url:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
+        if settings.signing_keys and settings.signing_keys_parameter:
+            raise ConfigurationError("RECOLLECT_SIGNING_KEYS_PARAMETER", "cannot be set beside RECOLLECT_SIGNING_KEYS")
+        if shared := settings.signing_keys.keys() & settings.api_keys.keys():
+            raise ConfigurationError(
+                "RECOLLECT_SIGNING_KEYS", f"{len(shared)} of the names are keys of RECOLLECT_API_KEYS"
+            )
         settings._check_models()
         return settings
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether the laptop's server asks for a key or a signature."""
+        return bool(self.api_keys or self.signing_keys)
 
     @property
     def asks_openai(self) -> bool:

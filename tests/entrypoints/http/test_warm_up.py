@@ -16,9 +16,10 @@ from recollect.bootstrap import open_app
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.http import warm_up
 from recollect.entrypoints.http.aws import build_handler, http_handler
-from recollect.entrypoints.http.dispatch import checked_tenant
+from recollect.entrypoints.http.credentials import checked_tenant
 from recollect.entrypoints.http.models import build_models
 from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routing import find_route
 from recollect.entrypoints.http.warm_up import NEEDED, NOBODY, ROUNDS, WARM_UPS, as_nobody, run_warm_ups, unheard_log
 from recollect.entrypoints.lambda_handlers import mcp_handler
@@ -48,7 +49,7 @@ def test_every_warm_up_is_a_good_request_of_its_group(group: str, app: App) -> N
     for one in WARM_UPS[group]:
         answer = handler(one.event, warm_up._Invocation())
         assert answer["statusCode"] in (200, 201, 204), (one, answer)
-        assert find_route(routes_of(groups), one.method, one.path)
+        assert find_route(routes_of(groups), Call(method=one.method, path=one.path))
 
 
 def test_every_function_that_answers_is_warmed_up() -> None:

@@ -1,6 +1,7 @@
 """The composition root: the only place that chooses adapters, and reads the rules of a deployment."""
 
 import gc
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +11,19 @@ from recollect.composition.deployment import Parts
 from recollect.core.errors import INSTALL_AWS, ConfigurationError, NotReady, UpstreamFailed, require_package
 from recollect.rules.groups import Rules
 from recollect.rules.reading import read_rules_json, shown_path
-from recollect.settings import Settings, header_value
+from recollect.settings import Settings, header_value, signing_keys
 
 __all__ = ["App", "Parts", "deployment_rules", "open_app", "raise_gc_threshold"]
 
 FILE, PARAMETER = "RECOLLECT_RULES", "RECOLLECT_RULES_PARAMETER"
 KEY_PARAMETER = "RECOLLECT_OPENAI_API_KEY_PARAMETER"
+SIGNING_PARAMETER = "RECOLLECT_SIGNING_KEYS_PARAMETER"
 _NEW_OBJECTS = 10_000
 
 
 def open_app(settings: Settings | None = None) -> App:
     """The app of these settings; without settings those of the environment. Raises ConfigurationError."""
-    chosen = _with_key(settings or Settings.from_environment(os.environ))
+    chosen = _with_signing_keys(_with_key(settings or Settings.from_environment(os.environ)))
     return App(chosen, _parts(chosen), deployment_rules(chosen))
 
 
@@ -72,6 +74,18 @@ def _with_key(settings: Settings) -> Settings:
         return replace(settings, openai_api_key=header_value(text))
     except ValueError as error:
         raise ConfigurationError(KEY_PARAMETER, f"what it holds {error}") from None
+
+
+def _with_signing_keys(settings: Settings) -> Settings:
+    """With the access keys of clients that sign, where a parameter holds them."""
+    if not settings.signing_keys_parameter:
+        return settings
+    text = _parameter_text(SIGNING_PARAMETER, settings.signing_keys_parameter, settings).strip()
+    try:
+        return replace(settings, signing_keys=signing_keys(text))
+    except ValueError as error:
+        meaning = "is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise ConfigurationError(SIGNING_PARAMETER, f"what it holds {meaning}") from None
 
 
 def _parameter_text(variable: str, name: str, settings: Settings) -> str:

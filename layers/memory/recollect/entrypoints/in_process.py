@@ -20,7 +20,8 @@ from recollect.bootstrap import open_app
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import id_fault
 from recollect.entrypoints.cli.console import ensure_model
-from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher
+from recollect.entrypoints.http.credentials import Authenticate
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call, Reply
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from recollect.core.errors import NotFound
 from recollect.core.time import utc_now
-from recollect.entrypoints.http.dispatch import LOCAL
+from recollect.entrypoints.http.credentials import LOCAL
 from recollect.entrypoints.http.messages import Call, Published, Reply, Request, publish, reply_published
 
 _TYPES = {

@@ -52,7 +52,7 @@ class Console:
         self._dispatch = Dispatcher(app, routes_of(GROUPS), authenticate, log).dispatch
         self._authenticate = authenticate
         self._log = log
-        self._has_keys = bool(app.settings.api_keys)
+        self._has_keys = app.settings.has_keys
         declared = views()
         self._views = {id(route): view for route, view in declared}
         self._routes = [route for route, _ in declared]

@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.entrypoints.http.access_log import AccessLog, lambda_log
-from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, is_sent_in_base64, token_credentials
+from recollect.entrypoints.http.credentials import Authenticate, token_credentials
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher, is_sent_in_base64
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.models import build_models
 from recollect.entrypoints.http.routes import routes_of
@@ -57,7 +58,7 @@ def build_handler(
 
 
 def cloud_credentials(settings: Settings) -> Authenticate:
-    """The claims of a checked JWT, nothing else; under `sam local start-api`, where none is checked, a header."""
+    """The claims of a checked JWT, or a signature; under `sam local start-api`, where none is checked, a header."""
     if not settings.local_api:
         return token_credentials(settings)
     from recollect.entrypoints.http.local_credentials import local_credentials

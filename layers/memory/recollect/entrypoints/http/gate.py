@@ -4,16 +4,17 @@ A web page in the user's browser must not read the user's memory: without keys o
 are this server's own pass. Bodies are cut off while they stream in, and what is no UTF-8 is refused.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.dispatch import BODY_BYTES, Answer, rendered
+from recollect.entrypoints.http.dispatch import Answer, rendered
 from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.models import NotJson, utf8
 from recollect.entrypoints.http.problems import TOO_LARGE, Declined, reply_to
+from recollect.entrypoints.http.routing import BODY_BYTES
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -30,16 +31,23 @@ _DIGITS_OF_A_LENGTH = 18
 class Gate:
     """An ASGI application around another. `own_names`: the hosts it answers to; None: any, since keys guard it.
 
-    `origins` are those of other sites whose pages may call it.
+    `origins` are those of other sites whose pages may call it. `longest` says how many bytes a body may have by the
+    first part of the path, where that is more than ours.
     """
 
     def __init__(
-        self, inner: Application, log: AccessLog, own_names: frozenset[str] | None, origins: Iterable[str] = ()
+        self,
+        inner: Application,
+        log: AccessLog,
+        own_names: frozenset[str] | None,
+        origins: Iterable[str] = (),
+        longest: Mapping[str, int] | None = None,
     ) -> None:
         self._inner = inner
         self._log = log
         self._own_names = own_names
         self._origins = frozenset(origins)
+        self._longest = longest or {}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Passes a request on with its whole body, in a form that decodes as UTF-8, or answers it with a problem."""
@@ -47,11 +55,14 @@ class Gate:
             return
         try:
             self._check_sender(scope)
-            body = await _read_body(scope["headers"], receive)
+            body = await _read_body(scope["headers"], receive, self._most_bytes(scope["path"]))
         except (Forbidden, Declined, NotJson) as error:
             await self._refuse(scope, send, error)
             return
         await self._inner(_readable(scope), _replayed(body), send)
+
+    def _most_bytes(self, path: str) -> int:
+        return self._longest.get(path.lstrip("/").partition("/")[0], BODY_BYTES)
 
     def _check_sender(self, scope: Message) -> None:
         if self._own_names is None:
@@ -89,19 +100,19 @@ async def send_answer(answer: Answer, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -> bytes:
+async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive, most: int) -> bytes:
     """The whole body. Raises Declined as soon as it is too large, NotJson where it is not UTF-8."""
     for length in _values(headers, b"content-length"):
-        if length.isdecimal() and (len(length) > _DIGITS_OF_A_LENGTH or int(length) > BODY_BYTES):
-            raise Declined(TOO_LARGE, f"a body has at most {BODY_BYTES} bytes")
+        if length.isdecimal() and (len(length) > _DIGITS_OF_A_LENGTH or int(length) > most):
+            raise Declined(TOO_LARGE, f"a body has at most {most} bytes")
     parts: list[bytes] = []
     total, more = 0, True
     while more:
         message = await receive()
         parts.append(message.get("body", b""))
         total, more = total + len(parts[-1]), message.get("more_body", False)
-        if total > BODY_BYTES:
-            raise Declined(TOO_LARGE, f"a body has at most {BODY_BYTES} bytes")
+        if total > most:
+            raise Declined(TOO_LARGE, f"a body has at most {most} bytes")
     body = b"".join(parts)
     utf8(body)
     return body

@@ -9,7 +9,7 @@ import ipaddress
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from recollect.entrypoints.http.dispatch import Authenticate, checked_tenant, token_credentials
+from recollect.entrypoints.http.credentials import Authenticate, checked_tenant, token_credentials
 from recollect.entrypoints.http.gate import OWN_NAMES
 from recollect.entrypoints.http.messages import Call
 from recollect.settings import Principal, Settings

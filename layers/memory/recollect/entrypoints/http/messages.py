@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from recollect.core.errors import Forbidden, VersionMismatch
 from recollect.core.scope import SHARED_OWNER, Scope
@@ -29,6 +30,7 @@ class Call:
 
     `path` and `query` are percent-decoded once; header names are in lower case. `claims` are those of a JWT that
     the authorizer in front has checked, None where there is no authorizer. `body` is what was sent, in bytes.
+    `raw_path` is the path as it was sent, where the server tells it.
     `source_address` is the sender's, where an API told it.
     """
 
@@ -41,6 +43,12 @@ class Call:
     remaining_seconds: float = LOCAL_SECONDS
     request_id: str | None = None
     source_address: str | None = None
+    raw_path: str | None = None
+
+    @property
+    def encoded_path(self) -> str:
+        """The path percent-encoded; where the server has decoded it, as botocore encodes such a one."""
+        return quote(self.path, safe="/-._~") if self.raw_path is None else self.raw_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput
 from recollect.core.ids import id_fault
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Call, Reply, Request
 from recollect.entrypoints.http.models import DocumentModel, RequestModel
-from recollect.entrypoints.http.problems import NO_ROUTE, WRONG_METHOD, Declined, read_as
+from recollect.entrypoints.http.problems import NO_ROUTE, WRONG_METHOD, Declined, read_as, reply_to
 
 USER = "/v1/users/{user_id}"
 _ENCODED = re.compile("[A-Za-z0-9_-]+")
@@ -58,6 +59,28 @@ COMMON_STATUSES = (400, 401, 403, 413, 422, 429, 503, 504)
 READ_STATUSES = (401, 403, 422, 429, 503, 504)
 
 
+BODY_BYTES = 5_000_000
+ANSWER_BYTES = 6_000_000
+"""Of a body as Lambda sends it (`dispatch.sent_bytes`): the whole answer is JSON of 6,291,456 bytes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """In what form routes speak. `refusal` makes the answer of an error.
+
+    With `encoded_ids` an id in a path is percent-encoded, slashes too, and any text; else it is one of ours
+    (`path_id`). `body_bytes` and `answer_bytes` hold on a server of one's own; Lambda takes no more than ours.
+    """
+
+    refusal: Callable[[Exception], Reply] = reply_to
+    encoded_ids: bool = False
+    body_bytes: int = BODY_BYTES
+    answer_bytes: int = ANSWER_BYTES
+
+
+OURS = Wire()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """One operation. `path` has `{name}` for ids; `answer` is the model of a good answer, None where it has no body.
@@ -84,6 +107,7 @@ class Route:
     needs_credentials: bool = True
     admin: bool = False
     documented: bool = True
+    wire: Wire = OURS
 
     @property
     def statuses(self) -> tuple[int, ...]:
@@ -160,13 +184,15 @@ def _first_sentence(handler: Callable[..., Reply]) -> str:
     return (handler.__doc__ or "").partition("\n")[0].removesuffix(".")
 
 
-def find_route(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]]:
+def find_route(routes: Iterable[Route], call: Call) -> tuple[Route, dict[str, str]]:
     """The route and the segments of its ids, as they stand in the path. Raises Declined for none."""
-    segments = path.split("/")
-    matching = [(route, found) for route in routes if (found := _match(route, segments)) is not None]
-    for route, found in matching:
-        if route.method == method:
-            return route, found
+    plain = call.path.split("/")
+    encoded = plain if call.raw_path is None else [unquote(segment) for segment in call.raw_path.split("/")]
+    found = ((route, _match(route, encoded if route.wire.encoded_ids else plain)) for route in routes)
+    matching = [(route, segments) for route, segments in found if segments is not None]
+    for route, segments in matching:
+        if route.method == call.method:
+            return route, segments
     if not matching:
         raise Declined(NO_ROUTE, "no route has this path")
     allowed = ", ".join(sorted({route.method for route, _ in matching}))

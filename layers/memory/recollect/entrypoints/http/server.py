@@ -12,10 +12,12 @@ from recollect.bootstrap import open_app, raise_gc_threshold
 from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.cors import Cors
-from recollect.entrypoints.http.dispatch import Answer, Dispatcher, key_credentials
+from recollect.entrypoints.http.credentials import key_credentials
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, OWN_SERVER, routes_of
+from recollect.entrypoints.http.routing import OURS, Route
 from recollect.settings import Settings
 
 _BESIDE_THE_MODEL_SECONDS = 5.0
@@ -42,16 +44,16 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     """
     check_host(app.settings, host)
     log = log or AccessLog(app.settings.log_level, sys.stderr)
-    own_names = None if app.settings.api_keys else OWN_NAMES | {host.strip("[]")}
+    own_names = None if app.settings.has_keys else OWN_NAMES | {host.strip("[]")}
     origins = app.settings.cors_origins
     application = _beside_console(_beside_mcp(build_routes(app, log), app, log), app, log)
-    gate = Gate(application, log, own_names, origins)
+    gate = Gate(application, log, own_names, origins, _longest_bodies())
     return Cors(gate, origins, excepted_path=_MCP_PATH) if origins else gate
 
 
 def build_routes(app: App, log: AccessLog) -> Application:
     """All routes as an ASGI application: credentials are the keys of the settings; requests run side by side."""
-    dispatch = Dispatcher(app, routes_of((*GROUPS, *OWN_SERVER)), key_credentials(app.settings), log)
+    dispatch = Dispatcher(app, _all_routes(), key_credentials(app.settings), log, large=True)
     return _answering(dispatch.dispatch, app.settings)
 
 
@@ -90,6 +92,15 @@ def _console(app: App, log: AccessLog) -> Application:
     from recollect.entrypoints.console.endpoint import Console
 
     return _answering(Console(app, key_credentials(app.settings), log).answer, app.settings)
+
+
+def _all_routes() -> list[Route]:
+    return routes_of((*GROUPS, *OWN_SERVER))
+
+
+def _longest_bodies() -> dict[str, int]:
+    """By the first part of a path, of the routes that take larger ones than most."""
+    return {route.path.split("/")[1]: route.wire.body_bytes for route in _all_routes() if route.wire is not OURS}
 
 
 def _beside_mcp(routes: Application, app: App, log: AccessLog) -> Application:
@@ -137,12 +148,13 @@ def call_in(scope: Message, body: bytes, remaining_seconds: float) -> Call:
         headers=headers,
         body=body,
         remaining_seconds=remaining_seconds,
+        raw_path=scope["raw_path"].decode("ascii", "replace") if scope.get("raw_path") else None,
     )
 
 
 def check_host(settings: Settings, host: str) -> None:
     """Raises ConfigurationError where a host that others reach is to be served without keys."""
-    if not settings.api_keys and not is_loopback(host):
+    if not settings.has_keys and not is_loopback(host):
         raise ConfigurationError(
             "RECOLLECT_API_KEYS", f"must be set to listen on {host}: without keys only on this machine itself"
         )

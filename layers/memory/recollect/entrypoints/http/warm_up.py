@@ -22,7 +22,7 @@ from recollect.entrypoints.http.messages import Call
 from recollect.settings import Principal
 
 NOBODY = Principal("", admin=True)
-"""No tenant's name is empty: what a token names has 1 to 128 characters (`dispatch.checked_tenant`)."""
+"""No tenant's name is empty: what a token names has 1 to 128 characters (`credentials.checked_tenant`)."""
 USER = "nobody"
 ROUNDS = 3
 """Python specializes code that has run a few times, so one round leaves the first requests slower than the later."""

@@ -30,7 +30,7 @@ from recollect.core.scope import Scope
 from recollect.core.time import utc_now
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.aws import call_of
-from recollect.entrypoints.http.dispatch import Authenticate
+from recollect.entrypoints.http.credentials import Authenticate
 from recollect.entrypoints.http.gate import Message, Receive, Send, send_reply
 from recollect.entrypoints.http.headers import now_of
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call, Reply
