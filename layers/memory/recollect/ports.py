@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from recollect.deletion.storage import ErasedPage, Exempt
     from recollect.items.item import (
         FoundItem,
+        ItemListing,
         ItemPlace,
         ItemPut,
         ItemSearch,
+        ListedPage,
         Namespace,
         NamespacedItem,
         OwnedPage,
@@ -432,6 +434,12 @@ class NamespacedItems(Protocol):
 
     def namespaces(self, tenant: Scope, prefix: Namespace, owner: str | None, now: datetime) -> list[Namespace]:
         """The namespaces at or below the prefix that have items (of that owner), each once, in any order."""
+
+    def page(self, tenant: Scope, wanted: ItemListing, now: datetime) -> ListedPage:
+        """Items of one namespace by their keys; a page may be short before the end.
+
+        Keys of letters, digits, `-`, `.` and `_` are in the order of their bytes, others in a fixed one.
+        """
 
     def owned(self, owner: Scope, limit: int, after: str | None) -> OwnedPage:
         """The user's items, expired ones too, in a fixed order from `after` on."""

@@ -21,6 +21,7 @@ from recollect.items.item import (
     MOST_BYTES,
     MOST_VECTOR_BYTES,
     FoundItem,
+    ItemListing,
     ItemPlace,
     ItemPut,
     ItemSearch,
@@ -292,6 +293,40 @@ class ItemsSearchedContract(_OwnTenant):
         assert len(namespaced_items.search(tenant, ItemSearch(limit=1000), NOW)) == len(places)
 
 
+class ItemsListedContract(_OwnTenant):
+    """One namespace, by keys."""
+
+    @pytest.mark.parametrize("descending", [False, True])
+    def test_pages_of_a_namespace_are_in_the_order_of_keys(
+        self, namespaced_items: NamespacedItems, tenant: Scope, descending: bool
+    ) -> None:
+        names = sorted(["0", "0-1", "00", "1", "9", "A", "a", "a.b", "b_"])
+        puts = [a_put(ItemPlace(NOTES, name)) for name in names]
+        elsewhere = [a_put(ItemPlace(place, "5")) for place in ((*NOTES, "k"), (*NOTES, "a"), NOTES[:2], ("users",))]
+        namespaced_items.write(tenant, [*puts, *elsewhere], NOW)
+        wanted = ItemListing(namespace=NOTES, limit=3, descending=descending)
+        found: list[str] = []
+        while True:
+            page = namespaced_items.page(tenant, wanted, NOW)
+            found += [item.place.key for item in page.items]
+            assert len(page.items) <= wanted.limit
+            if page.more is None:
+                break
+            wanted = replace(wanted, after=page.more)
+        assert found == (names[::-1] if descending else names)
+
+    def test_a_listing_goes_on_where_the_last_item_is_gone(
+        self, namespaced_items: NamespacedItems, tenant: Scope
+    ) -> None:
+        places = [ItemPlace(NOTES, name) for name in "abcd"]
+        namespaced_items.write(tenant, [a_put(places[0]), *(a_put(one, ttl=SECOND) for one in places[1:])], NOW)
+        namespaced_items.write(tenant, [ItemPut(place=places[1], value=None)], NOW)
+        after = ItemListing(namespace=NOTES, limit=2, after="b")
+        assert [item.place.key for item in namespaced_items.page(tenant, after, NOW).items] == ["c", "d"]
+        assert namespaced_items.page(tenant, after, LATER).items == ()
+        assert namespaced_items.page(a_tenant(), after, NOW).items == ()
+
+
 class ItemsOwnedContract(_OwnTenant):
     """What an erasure and an export reach."""
 
@@ -367,5 +402,7 @@ class ItemsOwnedContract(_OwnTenant):
         assert places_of(namespaced_items.search(tenant, ItemSearch(), NOW)) == [ItemPlace(NOTES, "2")]
 
 
-class NamespacedItemsContract(ItemsReadAndWrittenContract, ItemsSearchedContract, ItemsOwnedContract):
+class NamespacedItemsContract(
+    ItemsReadAndWrittenContract, ItemsSearchedContract, ItemsListedContract, ItemsOwnedContract
+):
     """All of it."""

@@ -151,6 +151,24 @@ class FoundItem:
     score: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemListing:
+    """Which items of exactly one namespace a page has: those after the key `after` in their order."""
+
+    namespace: Namespace
+    limit: int
+    after: str | None = None
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """Items of a namespace; `more` is the key after which the next page begins, None at the end."""
+
+    items: tuple[NamespacedItem, ...]
+    more: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class OwnedPage:
     """A user's items in a fixed order; `more` is where the next page begins, None at the end."""

@@ -20,10 +20,12 @@ from recollect.items.embedded_texts import WHOLE, check_paths, texts_at
 from recollect.items.item import (
     LONGEST_TTL,
     FoundItem,
+    ItemListing,
     ItemPlace,
     ItemPut,
     ItemSearch,
     ItemVectors,
+    ListedPage,
     Namespace,
     NamespacedItem,
     NamespaceListing,
@@ -133,6 +135,11 @@ class KeepItems:
         check_labels(wanted.prefix, "prefix")
         check_labels(wanted.suffix, "suffix")
         return wanted.of(self._items.namespaces(of_tenant(tenant), wanted.fixed_prefix, reader, now))
+
+    def page(self, tenant: str, wanted: ItemListing, now: datetime, reader: str | None = None) -> ListedPage:
+        """A page of one namespace by keys; a page may be short before the end. No lifetime begins anew."""
+        page = self._items.page(of_tenant(tenant), wanted, now)
+        return replace(page, items=tuple(item for item in page.items if reader in (None, item.owner)))
 
     def batch(
         self, tenant: str, operations: Sequence[Operation], now: datetime, reader: str | None = None

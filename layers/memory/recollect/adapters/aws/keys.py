@@ -299,6 +299,13 @@ def namespaced_range(namespace: Namespace) -> SortRange:
     return _beginning_with(_namespace_prefix(namespace))
 
 
+def namespace_range(tenant: str, namespace: Namespace, after: str | None, *, descending: bool) -> SortRange:
+    """The sort keys of the items in a namespace alone, from a key on, inclusive."""
+    low, high = f"{_namespace_prefix(namespace)}k", after_namespace(namespace)
+    place = None if after is None else namespaced_key(tenant, ItemPlace(namespace, after)).sk
+    return SortRange(low, place or high) if descending else SortRange(place or low, high)
+
+
 def after_namespace(namespace: Namespace) -> str:
     """The first sort key that those below the namespace can have, after those in it."""
     return f"{_namespace_prefix(namespace)}l"

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from recollect.adapters.aws import keys
@@ -45,10 +46,12 @@ from recollect.items.embedded_texts import WHOLE
 from recollect.items.item import (
     MOST_READ,
     FoundItem,
+    ItemListing,
     ItemPlace,
     ItemPut,
     ItemSearch,
     ItemVectors,
+    ListedPage,
     Namespace,
     NamespacedItem,
     OwnedPage,
@@ -112,6 +115,15 @@ class DynamoDBNamespacedItems:
             last = _place(page[-1]).namespace
             low = keys.after_namespace(last) if last in found else f"{page[-1]['sk']['S']}\x00"
         raise InvalidInput("too much is below the prefix: name a longer one", ("prefix",))
+
+    def page(self, tenant: Scope, wanted: ItemListing, now: datetime) -> ListedPage:
+        places = keys.namespace_range(tenant.tenant, wanted.namespace, wanted.after, descending=wanted.descending)
+        walk = Walk(keys.namespaced_partition(tenant.tenant), places, newest_first=wanted.descending)
+        read = map(item_in, self.access.walk(walk, wanted.limit + 2))
+        found = list(islice((item for item in read if item.place.key != wanted.after), wanted.limit + 1))
+        page = found[: wanted.limit]
+        items = tuple(item for item in page if not item.expired(now))
+        return ListedPage(items, page[-1].place.key if len(found) > wanted.limit else None)
 
     def owned(self, owner: Scope, limit: int, after: str | None) -> OwnedPage:
         walk = Walk(keys.user_partition(owner), _owned_range(after))

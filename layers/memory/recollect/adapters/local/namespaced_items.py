@@ -19,10 +19,12 @@ from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds
 from recollect.items.item import (
     FoundItem,
+    ItemListing,
     ItemPlace,
     ItemPut,
     ItemSearch,
     ItemVectors,
+    ListedPage,
     Namespace,
     NamespacedItem,
     OwnedPage,
@@ -102,6 +104,16 @@ class SqliteNamespacedItems:
         with self._database.reading() as connection:
             rows = connection.execute(statement, (tenant.tenant, low, low, microseconds(now), owner, owner))
             return [_namespace(text) for (text,) in rows]
+
+    def page(self, tenant: Scope, wanted: ItemListing, now: datetime) -> ListedPage:
+        order, beyond = ("DESC", "<") if wanted.descending else ("ASC", ">")
+        statement = f"""SELECT {_COLUMNS} FROM namespaced_items WHERE tenant = ? AND namespace = ? AND {_LIVE}
+            AND (? IS NULL OR key {beyond} ?) ORDER BY key {order} LIMIT ?"""  # noqa: S608
+        place = (tenant.tenant, namespace_text(wanted.namespace), microseconds(now))
+        with self._database.reading() as connection:
+            rows = connection.execute(statement, (*place, wanted.after, wanted.after, wanted.limit + 1)).fetchall()
+        items = tuple(_item(row) for row in rows[: wanted.limit])
+        return ListedPage(items, items[-1].place.key if len(rows) > wanted.limit else None)
 
     def owned(self, owner: Scope, limit: int, after: str | None) -> OwnedPage:
         statement = f"""SELECT {_COLUMNS}, row FROM namespaced_items WHERE tenant = ? AND owner = ? AND row > ?
