@@ -99,12 +99,19 @@ class Attempt:
 
 
 def idempotent(
-    app: App, request: Request, work: Callable[[Attempt], Answer], *, ids: int = 1, about: object = None
+    app: App,
+    request: Request,
+    work: Callable[[Attempt], Answer],
+    *,
+    ids: int = 1,
+    about: object = None,
+    key: str | None = None,
 ) -> Answer:
     """Works once for a key: the answer of the first time, `replayed`, where the request has come before.
 
     The record of it holds what `work` answers, which must be ids and statuses, no text. `ids` is how many ids the work
-    makes; `about` is what, besides route, key and body, makes it another request.
+    makes; `about` is what, besides route, key and body, makes it another request. `key` is one that stands elsewhere
+    than in the header.
 
     Raises InvalidInput for a key that is no id, InFlight, KeyReused, and what `work` raises.
     """
@@ -113,7 +120,7 @@ def idempotent(
     def run(seed: IdSeed) -> Answer:
         return replace(work(Attempt(seed, seed != fresh)), trace=seed.trace)
 
-    claim = _claim_of(request, about, fresh)
+    claim = _claim_of(request, key or _key_of(request), about, fresh)
     return run_once(app.parts.idempotency, claim, run) if claim else run(fresh)
 
 
@@ -122,17 +129,22 @@ def new_seed(app: App, ids: int = 1) -> IdSeed:
     return app.ids.seed(int(time.time() * 1000), ids)
 
 
-def _claim_of(request: Request, about: object, seed: IdSeed) -> IdempotencyClaim | None:
-    """The request's claim to its key; None without the header.
+def _key_of(request: Request) -> str | None:
+    """The header's. Raises InvalidInput for one that is no id."""
+    key = request.call.headers.get(KEY.lower())
+    fault = None if key is None else id_fault(key)
+    if fault is not None:
+        raise InvalidInput(fault, ("header", KEY))
+    return key
+
+
+def _claim_of(request: Request, key: str | None, about: object, seed: IdSeed) -> IdempotencyClaim | None:
+    """The request's claim to its key; None without one.
 
     Key and route are hashed with the tenant; the claim lapses when this call's own time is over.
     """
-    key = request.call.headers.get(KEY.lower())
     if key is None:
         return None
-    fault = id_fault(key)
-    if fault is not None:
-        raise InvalidInput(fault, ("header", KEY))
     named = json.dumps([request.principal.tenant, request.route, about, key]).encode()
     return IdempotencyClaim(
         key_hash=hashlib.sha256(named).hexdigest(),

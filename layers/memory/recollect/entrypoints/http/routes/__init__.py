@@ -35,8 +35,8 @@ SECTIONS = {
 }
 """Of each group the title and a sentence, in the order in which one learns them."""
 
-OWN_SERVER = ("mem0",)
-"""What a server of one's own answers beside them, and no function of the cloud (docs/integrations/mem0.md)."""
+OWN_SERVER = ("mem0", "agentcore")
+"""What a server of one's own answers beside them, and no function of the cloud (docs/integrations/)."""
 
 
 def routes_of(groups: Iterable[str]) -> list[Route]:

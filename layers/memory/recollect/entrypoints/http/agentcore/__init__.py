@@ -1,0 +1,1 @@
+"""Bedrock AgentCore Memory's API over our items, events and search."""

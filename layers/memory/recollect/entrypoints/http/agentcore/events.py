@@ -1,0 +1,291 @@
+"""AgentCore's events: kept exactly, listed the newest first; what is said in them becomes our events too.
+
+An event is kept under its time and an id that grows with arrival, so that those of one time have an order. A payload
+that is too large for an item is kept in parts, which are stored before the event and found by it alone. Events end
+after the days that the memory names; what was made of them stays.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.core.event import Role
+from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator, holds
+from recollect.core.ids import IdSeed, id_fault
+from recollect.core.time import iso, microseconds, parse_instant
+from recollect.entrypoints.http.agentcore.memories import AgentMemory
+from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest
+from recollect.entrypoints.http.models import CONTENT_BYTES, PAGE_BYTES, json_text
+from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem
+from recollect.timeline.record import EventDraft
+
+MAIN = "main"
+MOST_BYTES = 10_000_000
+"""Of a payload, as AgentCore has it."""
+_INLINE = 120_000
+"""Characters of a payload's ASCII in one item: twice as many bytes where each is escaped."""
+_AT_ONCE = 25
+_MILLISECOND = 1_000
+_SAID_BY = {"USER": Role.USER, "ASSISTANT": Role.BOT}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Whose events, in which session of which memory."""
+
+    memory: AgentMemory
+    actor: str
+    session: str
+
+    @property
+    def events(self) -> Namespace:
+        """Where the events are."""
+        return self.memory.at("events", label(self.actor), label(self.session))
+
+    def parts(self, key: str) -> Namespace:
+        """Where the parts of an event's payload are."""
+        return self.memory.at("parts", key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events a list shows: by metadata, and of a branch alone or with what it grew from."""
+
+    metadata: Filter = EVERYTHING
+    branch: str | None = None
+    with_parents: bool = False
+
+
+def create_event(kept: Kept, session: Session, given: Mapping[str, Any], seed: IdSeed) -> str:
+    """Stores an event; its id. A retry with the same seed stores it once. `given` is the request's body."""
+    at: datetime = given["eventTimestamp"]
+    if microseconds(at) < 0:
+        raise InvalidInput("must lie in 1970 or later", ("eventTimestamp",))
+    key = f"{microseconds(at) // _MILLISECOND:015d}-{seed.nth(0).replace('-', '')}"
+    owner = kept.scope(session.actor).user_id
+    branch = given.get("branch")
+    if branch is not None and branch.get("rootEventId") is not None:
+        _item(kept, session, branch["rootEventId"])
+    _note(kept, session, owner)
+    text = json.dumps(given["payload"], separators=(",", ":"))
+    if len(text) > MOST_BYTES:
+        raise InvalidInput(f"at most {MOST_BYTES} bytes", ("payload",))
+    value = {
+        "id": _event_id(key),
+        "actor": session.actor,
+        "session": session.session,
+        "at": iso(at),
+        **{name: given[name] for name in ("branch", "metadata") if given.get(name) is not None},
+        "said": [] if given.get("extractionMode") == "SKIP" else _derived(kept, session, given, seed),
+        **_payload(kept, session, key, text, owner),
+    }
+    ttl = timedelta(days=session.memory.expiry_days)
+    kept.put(document(ItemPlace(session.events, key), value, owner=owner, ttl=ttl))
+    return _event_id(key)
+
+
+def _event_id(key: str) -> str:
+    return key.replace("-", "#")
+
+
+def _note(kept: Kept, session: Session, owner: str) -> None:
+    """Lists actor and session."""
+    memory, actor = session.memory, session.actor
+    places = {
+        ItemPlace(memory.at("actors"), short_digest(actor)): {"actor": actor},
+        ItemPlace(memory.at("sessions", label(actor)), label(session.session)): {"session": session.session},
+    }
+    for place, value in places.items():
+        if kept.get(place.namespace, place.key) is None:
+            with suppress(VersionMismatch):  # another request was faster
+                kept.put(document(place, value, owner=owner, expected=ABSENT))
+
+
+def _payload(kept: Kept, session: Session, key: str, text: str, owner: str) -> dict[str, Any]:
+    """The payload as it stands in the event; large ones are put beside it."""
+    if len(text) <= _INLINE:
+        return {"payload": json.loads(text)}
+    cuts = [*range(0, len(text), _INLINE), len(text)]
+    puts = [
+        document(ItemPlace(session.parts(key), f"{place:04d}"), {"text": text[start:end]}, owner=owner)
+        for place, (start, end) in enumerate(pairwise(cuts))
+    ]
+    for start in range(0, len(puts), _AT_ONCE):
+        kept.put(*puts[start : start + _AT_ONCE])
+    return {"parts": len(puts)}
+
+
+def _derived(kept: Kept, session: Session, given: Mapping[str, Any], seed: IdSeed) -> list[str]:
+    """Stores what user and assistant say as events of ours, in the conversation of the session; their ids."""
+    said = [one for part in given["payload"] if (one := _said(part)) is not None]
+    drafts = [EventDraft(content=text, role=role, timestamp=given["eventTimestamp"]) for role, text in said]
+    if not drafts:
+        return []
+    scope, rules = kept.scope(session.actor), kept.app.rules.resolved(kept.tenant)
+    kept.app.timeline.write_limits.take(kept.tenant, len(drafts), rules)
+    conversation = session.session if id_fault(session.session) is None else label(session.session)
+    answer = kept.app.timeline.events.ingest(scope, conversation, drafts, _after(seed), kept.now, rules)
+    kept.app.timeline.known_users.note(scope, kept.now)
+    return [result.event.id for result in answer.results if result.event is not None]
+
+
+def _after(seed: IdSeed) -> IdSeed:
+    """The seed of the ids behind the first one, which is the event's."""
+    return IdSeed(seed.tick + 1, seed.tail)
+
+
+def _said(part: Mapping[str, Any]) -> tuple[Role, str] | None:
+    """Who said what in a part of a payload; None where nobody did, or more than an event of ours holds."""
+    conversational = part.get("conversational") or {}
+    role = _SAID_BY.get(conversational.get("role", ""))
+    text = _words(conversational.get("content", {}).get("text", ""))
+    return (role, text) if role and text.strip() and len(text.encode()) <= CONTENT_BYTES else None
+
+
+def _words(text: str) -> str:
+    """The words; of a message of Strands', which its session manager stores as JSON, the texts in it."""
+    if not text.startswith('{"message"'):
+        return text
+    try:
+        content = json.loads(text)["message"]["content"]
+        return "\n".join(one["text"] for one in content if isinstance(one.get("text"), str))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return text
+
+
+def event_json(kept: Kept, session: Session, item: NamespacedItem, *, with_payload: bool = True) -> dict[str, Any]:
+    """An event as it is shown."""
+    value = item.value
+    return {
+        "memoryId": session.memory.id,
+        "actorId": session.actor,
+        "sessionId": session.session,
+        "eventId": value["id"],
+        "eventTimestamp": epoch(parse_instant(value["at"])),
+        "payload": _whole_payload(kept, session, item) if with_payload else [],
+        **{name: value[name] for name in ("branch", "metadata") if name in value},
+    }
+
+
+def _whole_payload(kept: Kept, session: Session, item: NamespacedItem) -> Sequence[Any]:
+    if "payload" in item.value:
+        inline: Sequence[Any] = item.value["payload"]
+        return inline
+    parts = list(kept.every(session.parts(item.place.key)))
+    if len(parts) < item.value["parts"]:
+        raise NotFound("the event is being deleted")
+    whole: Sequence[Any] = json.loads("".join(one.value["text"] for one in parts))
+    return whole
+
+
+def _item(kept: Kept, session: Session, event_id: str) -> NamespacedItem:
+    kept.scope(session.actor)
+    return kept.found(session.events, event_id.replace("#", "-"), "event")
+
+
+def get_event(kept: Kept, session: Session, event_id: str) -> dict[str, Any]:
+    """One event. Raises NotFound."""
+    return event_json(kept, session, _item(kept, session, event_id))
+
+
+def delete_event(kept: Kept, session: Session, event_id: str) -> None:
+    """Deletes an event, its parts, and what was derived from it. Raises NotFound."""
+    item = _item(kept, session, event_id)
+    forget_derived(kept, item)
+    kept.delete(item.place)
+    for part in kept.every(session.parts(item.place.key)):
+        kept.delete(part.place)
+
+
+def forget_derived(kept: Kept, item: NamespacedItem) -> None:
+    """Deletes our events that were made of an event, and what was made of them."""
+    scope = kept.scope(item.value["actor"])
+    for event_id in item.value["said"]:
+        with suppress(NotFound):
+            kept.app.deletion.events.forget(scope, event_id=event_id, now=kept.now)
+
+
+def list_events(
+    kept: Kept, session: Session, wanted: EventFilter, limit: int, after: str | None, *, with_payloads: bool
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The newest first: at most so many, fewer where they would not fit into an answer; and where it goes on."""
+    kept.scope(session.actor)
+    admitted = _admitted(kept, session, wanted)
+    shown: list[dict[str, Any]] = []
+    size, last = 0, after
+    for item in _walk(kept, session, after):
+        if not (_is_admitted(item, admitted) and holds(wanted.metadata, item.value)):
+            continue
+        one = event_json(kept, session, item, with_payload=with_payloads)
+        size += len(json_text(one))
+        if len(shown) == limit or (shown and size > PAGE_BYTES):
+            return shown, last
+        shown.append(one)
+        last = item.place.key
+    return shown, None
+
+
+def _walk(kept: Kept, session: Session, after: str | None = None) -> Iterator[NamespacedItem]:
+    """The session's events, the newest first."""
+    while True:
+        items, after = kept.page(session.events, _AT_ONCE, after, descending=True)
+        yield from items
+        if after is None:
+            return
+
+
+def _branch(item: NamespacedItem) -> str:
+    return str(item.value["branch"]["name"]) if "branch" in item.value else MAIN
+
+
+def _admitted(kept: Kept, session: Session, wanted: EventFilter) -> dict[str, str | None] | None:
+    """The branches whose events are shown, each with the key of the last one; None for every branch."""
+    if wanted.branch is None:
+        return None
+    admitted: dict[str, str | None] = {wanted.branch: None}
+    if not wanted.with_parents:
+        return admitted
+    roots = {
+        _branch(one): root for one in _walk(kept, session) if (root := _root(one)) is not None
+    }  # its first event's
+    branches = {one.place.key: _branch(one) for one in _walk(kept, session)}
+    name = wanted.branch
+    while (root := roots.get(name)) is not None and root in branches and branches[root] not in admitted:
+        name = branches[root]
+        admitted[name] = root
+    return admitted
+
+
+def _root(item: NamespacedItem) -> str | None:
+    root = item.value.get("branch", {}).get("rootEventId")
+    return None if root is None else str(root).replace("#", "-")
+
+
+def _is_admitted(item: NamespacedItem, admitted: Mapping[str, str | None] | None) -> bool:
+    if admitted is None:
+        return True
+    name = _branch(item)
+    last = admitted.get(name)
+    return name in admitted and (last is None or item.place.key <= last)
+
+
+def metadata_filter(conditions: Sequence[Mapping[str, Any]]) -> Filter:
+    """What a list of conditions on metadata asks. Raises InvalidInput."""
+    return AllOf(tuple(_condition(one) for one in conditions))
+
+
+def _condition(given: Mapping[str, Any]) -> Filter:
+    try:
+        path = ("metadata", str(given["left"]["metadataKey"]))
+        if given["operator"] in ("EXISTS", "NOT_EXISTS"):
+            return Condition(path, Operator.EXISTS, given["operator"] == "EXISTS")
+        if given["operator"] == "EQUALS_TO":
+            return Condition((*path, "stringValue"), Operator.EQ, given["right"]["metadataValue"]["stringValue"])
+    except (KeyError, TypeError) as error:
+        raise InvalidInput("is no condition", ("filter", "eventMetadata")) from error
+    raise InvalidInput("an operator is one of EQUALS_TO, EXISTS, NOT_EXISTS", ("filter", "eventMetadata"))

@@ -1,0 +1,222 @@
+"""AgentCore's memories: what was described is echoed; strategies say which namespaces show our own memories.
+
+A deletion that does not end in its time leaves the memory in the state DELETING; asking for it goes on deleting.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
+from recollect.core.idempotency import retry_on_conflict
+from recollect.entrypoints.http.agentcore.wire import ROOT, Kept, document, epoch
+from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem, NamespaceListing
+from recollect.items.use_cases import Put
+
+MEMORIES: Namespace = (ROOT,)
+NAMES: Namespace = (ROOT, "names")
+ECHOED = (
+    "description", "encryptionKeyArn", "memoryExecutionRoleArn", "indexedKeys", "namespaceKeys",
+    "streamDeliveryResources",
+)  # fmt: skip
+_NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,47}")
+_MOST_STRATEGIES = 6
+_AT_ONCE = 25
+_KINDS = {
+    "semanticMemoryStrategy": "SEMANTIC",
+    "summaryMemoryStrategy": "SUMMARIZATION",
+    "userPreferenceMemoryStrategy": "USER_PREFERENCE",
+    "customMemoryStrategy": "CUSTOM",
+    "episodicMemoryStrategy": "EPISODIC",
+}
+_DEFAULT_NAMESPACE = "/strategies/{memoryStrategyId}/actors/{actorId}/"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMemory:
+    """A stored memory."""
+
+    item: NamespacedItem
+
+    @property
+    def id(self) -> str:
+        return self.item.place.key
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether its deletion has begun."""
+        return self.item.value["status"] == "DELETING"
+
+    @property
+    def strategies(self) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = self.item.value["strategies"]
+        return found
+
+    @property
+    def expiry_days(self) -> int:
+        return int(self.item.value["eventExpiryDuration"])
+
+    def at(self, *labels: str) -> Namespace:
+        """A namespace of it."""
+        return (ROOT, self.id, *labels)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """As a list shows it."""
+        times = {"createdAt": epoch(self.item.created_at), "updatedAt": epoch(self.item.updated_at)}
+        return {"arn": _arn(self.id), "id": self.id, "status": self.item.value["status"], **times}
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As it is shown."""
+        return {**self.summary, **self.item.value, "strategies": [_shown(one) for one in self.strategies]}
+
+
+def _shown(strategy: Mapping[str, Any]) -> dict[str, Any]:
+    return {**strategy, "status": "ACTIVE", "namespaceTemplates": strategy["namespaces"]}
+
+
+def _arn(memory_id: str) -> str:
+    return f"arn:aws:bedrock-agentcore:local:000000000000:memory/{memory_id}"
+
+
+def memory_of(kept: Kept, memory_id: str) -> AgentMemory:
+    """The memory. Raises NotFound where there is none, or it is being deleted."""
+    memory = AgentMemory(kept.found(MEMORIES, memory_id, "memory"))
+    if memory.is_leaving:
+        raise NotFound("there is no such memory")
+    return memory
+
+
+def created(kept: Kept, described: Mapping[str, Any], new_id: str) -> str:
+    """Stores a new memory; its id. Raises InvalidInput, also for a name that another one has."""
+    name = str(described["name"])
+    if not _NAME.fullmatch(name):
+        raise InvalidInput("must be a letter and then letters, digits or _, at most 48 in all", ("name",))
+    memory_id = f"{name}-{new_id.replace('-', '')[-10:]}"
+    strategies = [
+        _strategy(one, f"{new_id}-{place}") for place, one in enumerate(described.get("memoryStrategies", ()))
+    ]
+    value = {
+        "name": name,
+        "status": "ACTIVE",
+        "eventExpiryDuration": described["eventExpiryDuration"],
+        **{field: described[field] for field in ECHOED if field in described},
+        "strategies": _checked(strategies),
+    }
+    _take_name(kept, name, memory_id)
+    kept.put(document(ItemPlace(MEMORIES, memory_id), value))
+    return memory_id
+
+
+def _take_name(kept: Kept, name: str, memory_id: str) -> None:
+    """A name that nothing has, or whose memory was never made."""
+    taken = kept.get(NAMES, name)
+    if taken is not None and taken.value["id"] != memory_id and kept.get(MEMORIES, taken.value["id"]) is not None:
+        raise InvalidInput(f"Memory with name {name} already exists", ("name",))
+    try:
+        kept.put(document(ItemPlace(NAMES, name), {"id": memory_id}, expected=taken.version if taken else ABSENT))
+    except VersionMismatch:
+        raise InvalidInput(f"Memory with name {name} already exists", ("name",)) from None
+
+
+def _strategy(given: Mapping[str, Any], new_id: str) -> dict[str, Any]:
+    """A strategy as it is stored; what a model would be told is only kept."""
+    kind = next((one for one in _KINDS if one in given), None)
+    if kind is None or not isinstance(given[kind], Mapping) or not isinstance(given[kind].get("name"), str):
+        raise InvalidInput("is no strategy with a name", ("memoryStrategies",))
+    described = dict(given[kind])
+    namespaces = described.pop("namespaceTemplates", None) or described.pop("namespaces", None) or [_DEFAULT_NAMESPACE]
+    shown = {"strategyId": f"{described['name']}-{_digest_of(new_id)}", "type": _KINDS[kind], "namespaces": namespaces}
+    return {**{name: described[name] for name in ("name", "description") if name in described}, **shown}
+
+
+def _digest_of(new_id: str) -> str:
+    return hashlib.sha256(new_id.encode()).hexdigest()[:10]
+
+
+def _checked(strategies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = {one["name"] for one in strategies}
+    if len(strategies) > _MOST_STRATEGIES or len(names) < len(strategies):
+        raise InvalidInput(f"at most {_MOST_STRATEGIES} strategies, each with a name of its own", ("memoryStrategies",))
+    return strategies
+
+
+def updated(kept: Kept, memory_id: str, changes: Mapping[str, Any], new_id: str) -> AgentMemory:
+    """The memory with these changes. Raises NotFound, InvalidInput, Conflict."""
+
+    def once() -> AgentMemory:
+        memory = memory_of(kept, memory_id)
+        value = _changed(memory.item.value, changes, new_id)
+        kept.put(document(memory.item.place, value, expected=memory.item.version))
+        return memory_of(kept, memory_id)
+
+    return retry_on_conflict(once, "the memory")
+
+
+def _changed(value: Mapping[str, Any], changes: Mapping[str, Any], new_id: str) -> dict[str, Any]:
+    kept_names = (*ECHOED, "eventExpiryDuration")
+    changed = {**value, **{field: changes[field] for field in kept_names if field in changes}}
+    if "addIndexedKeys" in changes:
+        added = {one["key"]: one for one in [*value.get("indexedKeys", ()), *changes["addIndexedKeys"]]}
+        changed["indexedKeys"] = list(added.values())
+    return {**changed, "strategies": _changed_strategies(value["strategies"], changes.get("memoryStrategies"), new_id)}
+
+
+def _changed_strategies(
+    stored: Sequence[Mapping[str, Any]], changes: Mapping[str, Any] | None, new_id: str
+) -> list[dict[str, Any]]:
+    changes = changes or {}
+    by_id = {one["strategyId"]: dict(one) for one in stored}
+    for one in changes.get("deleteMemoryStrategies", ()):
+        if by_id.pop(one.get("memoryStrategyId"), None) is None:
+            raise NotFound("there is no such strategy")
+    for one in changes.get("modifyMemoryStrategies", ()):
+        if one.get("memoryStrategyId") not in by_id:
+            raise NotFound("there is no such strategy")
+        namespaces = one.get("namespaceTemplates") or one.get("namespaces")
+        given = {"description": one.get("description"), "namespaces": namespaces}
+        by_id[one["memoryStrategyId"]] |= {name: value for name, value in given.items() if value is not None}
+    added = changes.get("addMemoryStrategies", ())
+    return _checked([*by_id.values(), *(_strategy(one, f"{new_id}-{place}") for place, one in enumerate(added))])
+
+
+def listed(kept: Kept, limit: int, after: str | None) -> tuple[list[AgentMemory], str | None]:
+    """A page of the tenant's memories, by their ids."""
+    items, more = kept.page(MEMORIES, limit, after)
+    return [AgentMemory(item) for item in items], more
+
+
+def deleted(
+    kept: Kept, memory: AgentMemory, forget: Callable[[NamespacedItem], None], is_time: Callable[[], bool]
+) -> bool:
+    """Deletes the memory with all that is in it, as far as the time goes; whether it is gone.
+
+    `forget` makes forget what was derived from an event.
+    """
+    if not memory.is_leaving:
+        with suppress(VersionMismatch):  # its deletion has begun elsewhere
+            kept.put(
+                document(memory.item.place, {**memory.item.value, "status": "DELETING"}, expected=memory.item.version)
+            )
+    for item in _everything_in(kept, memory):
+        if not is_time():
+            return False
+        if item.place.namespace[2] == "events":
+            forget(item)
+        kept.delete(item.place)
+    kept.put(
+        Put(place=ItemPlace(NAMES, memory.item.value["name"]), value=None), Put(place=memory.item.place, value=None)
+    )
+    return True
+
+
+def _everything_in(kept: Kept, memory: AgentMemory) -> Iterator[NamespacedItem]:
+    """The items of the memory; whoever reads them deletes them."""
+    listing = NamespaceListing(prefix=memory.at(), limit=_AT_ONCE)
+    while namespaces := kept.app.items.namespaces(kept.tenant, listing, kept.now):
+        for namespace in namespaces:
+            yield from kept.every(namespace)

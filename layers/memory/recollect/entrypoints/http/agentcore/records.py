@@ -1,0 +1,327 @@
+"""AgentCore's memory records: those that a client put there, and our own memories of the actor.
+
+A record that was put is an item, embedded, below the labels of its namespace. Our own memories and the actor's own
+words stand in the namespaces of the memory's strategies, where these name the actor: nothing is copied, they are found
+by our search. The id of such a one has ours and a hash of the actor.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from recollect.core.errors import Conflict, InvalidInput, NotFound
+from recollect.core.event import Event
+from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator
+from recollect.core.scope import Scope
+from recollect.core.time import iso, parse_instant
+from recollect.entrypoints.http.agentcore.memories import AgentMemory
+from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest, user_of
+from recollect.entrypoints.http.messages import user_in
+from recollect.items.item import MOST_LABELS, ItemPlace, Namespace, NamespacedItem
+from recollect.items.use_cases import Search
+from recollect.memories.memory import Memory, MemoryStatus
+from recollect.memories.reading import MemoryQuery
+from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.pipeline import RecallRequest
+from recollect.retrieval.ranking import Mode
+
+NO_STRATEGY = "none"
+"""AgentCore's strategy of a record without one."""
+_ACTIVE = MemoryQuery(status=MemoryStatus.ACTIVE)
+_DERIVED_ID = re.compile("mem-([0-9a-f]{32})-([0-9a-f]{13})")
+_VARIABLE = re.compile(r"\\\{(\w+)\\\}")
+_UNMADE = ("SUMMARIZATION",)
+"""Kinds of strategies whose namespaces show nothing but what is put there."""
+_OPERATORS = {
+    "EQUALS_TO": Operator.EQ,
+    "CONTAINS": Operator.CONTAINS,
+    "BEFORE": Operator.LT,
+    "AFTER": Operator.GT,
+    "GREATER_THAN": Operator.GT,
+    "GREATER_THAN_OR_EQUALS": Operator.GTE,
+    "LESS_THAN": Operator.LT,
+    "LESS_THAN_OR_EQUALS": Operator.LTE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordQuery:
+    """Which records: of exactly a namespace, or below it; of a strategy; that pass a filter."""
+
+    namespace: str
+    below: bool
+    strategy: str | None = None
+    filter: Filter = EVERYTHING
+
+    @property
+    def as_filter(self) -> Filter:
+        """What the items must fulfil besides their labels."""
+        exact = [] if self.below else [Condition(("path",), Operator.EQ, _path(self.namespace))]
+        strategy = [] if self.strategy is None else [Condition(("strategy",), Operator.EQ, self.strategy)]
+        return AllOf((*exact, *strategy, self.filter))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A strategy's namespace of an actor: what it shows are our memories of that user."""
+
+    strategy: str
+    namespace: str
+    actor: str
+    session: str | None
+
+
+def _path(namespace: str) -> str:
+    """A namespace without the slashes around it, which make no difference."""
+    return "/".join(part for part in namespace.split("/") if part)
+
+
+def _labels(memory: AgentMemory, namespace: str) -> Namespace:
+    labels = memory.at("records", *(label(part) for part in _path(namespace).split("/") if part))
+    if len(labels) > MOST_LABELS:
+        raise InvalidInput(f"at most {MOST_LABELS - 3} parts", ("namespace",))
+    return labels
+
+
+def record_filter(conditions: Sequence[Mapping[str, Any]]) -> Filter:
+    """What conditions on the metadata of records ask. Raises InvalidInput."""
+    return AllOf(tuple(_condition(one) for one in conditions))
+
+
+def _condition(given: Mapping[str, Any]) -> Filter:
+    try:
+        path = ("sought", short_digest(str(given["left"]["metadataKey"])))
+        operator = given["operator"]
+        if operator in ("EXISTS", "NOT_EXISTS"):
+            return Condition(path, Operator.EXISTS, operator == "EXISTS")
+        ((_, value),) = given["right"]["metadataValue"].items()
+        return Condition(path, _OPERATORS[operator], value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput("is no condition", ("metadataFilters",)) from error
+
+
+def put_record(
+    kept: Kept, memory: AgentMemory, given: Mapping[str, Any], record_id: str, ttl: timedelta | None
+) -> None:
+    """Stores a record under this id, in the place of one that is there. Raises InvalidInput."""
+    namespace = next(iter(given["namespaces"]), "/")
+    labels, owner = _labels(memory, namespace), _owner(kept, memory, namespace)
+    metadata = given.get("metadata") or {}
+    value = {
+        "text": given["content"]["text"],
+        "namespaces": list(given["namespaces"]),
+        "path": _path(namespace),
+        "strategy": given.get("memoryStrategyId") or NO_STRATEGY,
+        "at": iso(given["timestamp"]),
+        "metadata": metadata,
+        "sought": {short_digest(name): next(iter(one.values()), None) for name, one in metadata.items()},
+    }
+    places = memory.at("places")
+    kept.put(document(ItemPlace(places, record_id), {"labels": list(labels)}, owner=owner, ttl=ttl))
+    kept.put(document(ItemPlace(labels, record_id), value, owner=owner, ttl=ttl, index=["text"]))
+
+
+def _owner(kept: Kept, memory: AgentMemory, namespace: str) -> str | None:
+    """The user whose record it is: the actor whom a strategy's namespace names, else a part that is an actor's name."""
+    named = next((source.actor for source in _sources(memory, namespace, below=False)), None)
+    if named is not None:
+        return kept.scope(named).user_id
+    parts = _path(namespace).split("/")
+    actor = next((one for one in parts if kept.get(memory.at("actors"), short_digest(one)) is not None), None)
+    if actor is None:
+        kept.check_operator()
+        return None
+    return kept.scope(actor).user_id
+
+
+def _record(kept: Kept, memory: AgentMemory, record_id: str) -> NamespacedItem:
+    """A record that was put. Raises NotFound."""
+    place = kept.found(memory.at("places"), record_id, "record")
+    found = kept.found(tuple(place.value["labels"]), record_id, "record")
+    if kept.reader not in (None, found.owner):
+        raise NotFound("there is no such record")
+    return found
+
+
+def record_json(item: NamespacedItem, score: float | None = None) -> dict[str, Any]:
+    """A record as it is shown."""
+    value = item.value
+    shown = {
+        "memoryRecordId": item.place.key,
+        "content": {"text": value["text"]},
+        "memoryStrategyId": value["strategy"],
+        "namespaces": value["namespaces"],
+        "createdAt": epoch(item.created_at),
+        "timestamp": epoch(parse_instant(value["at"])),
+    }
+    shown |= {"metadata": value["metadata"]} if value["metadata"] else {}
+    shown |= {} if item.expires_at is None else {"expiresAt": epoch(item.expires_at)}
+    return shown if score is None else {**shown, "score": score}
+
+
+def get_record(kept: Kept, memory: AgentMemory, record_id: str) -> dict[str, Any]:
+    """A record. Raises NotFound."""
+    derived = _derived(kept, memory, record_id)
+    return record_json(_record(kept, memory, record_id)) if derived is None else derived[1]
+
+
+def delete_record(kept: Kept, memory: AgentMemory, record_id: str) -> None:
+    """Deletes a record; one of our own with what it was made from. Raises NotFound."""
+    derived = _derived(kept, memory, record_id)
+    if derived is None:
+        item = _record(kept, memory, record_id)
+        kept.delete(item.place, ItemPlace(memory.at("places"), record_id))
+        return
+    scope, _ = derived
+    found = _own(kept, scope, _our_id(record_id))
+    if isinstance(found, Memory):
+        kept.app.deletion.events.memory(scope, found, now=kept.now, actor=user_in(scope))
+    else:
+        kept.app.deletion.events.forget(scope, event_id=found.id, now=kept.now)
+
+
+def update_record(kept: Kept, memory: AgentMemory, given: Mapping[str, Any]) -> None:
+    """Changes a record that was put. Raises NotFound, and Conflict for one of our own memories."""
+    record_id = given["memoryRecordId"]
+    if _DERIVED_ID.fullmatch(record_id):
+        raise Conflict("this one is a memory that was made: change it at /v1/users/{user_id}/memories")
+    item = _record(kept, memory, record_id)
+    stored = {
+        "content": {"text": item.value["text"]},
+        "namespaces": item.value["namespaces"],
+        "memoryStrategyId": item.value["strategy"],
+        "metadata": item.value["metadata"],
+    }
+    changed = {**stored, **given}
+    put_record(kept, memory, changed, record_id, item.ttl)
+    if _labels(memory, next(iter(changed["namespaces"]), "/")) != item.place.namespace:
+        kept.delete(item.place)
+
+
+def retrieve(kept: Kept, memory: AgentMemory, wanted: RecordQuery, text: str, most: int) -> list[dict[str, Any]]:
+    """The best records for a text, the best first."""
+    search = Search(
+        prefix=_labels(memory, wanted.namespace), filter=wanted.as_filter, query=text, limit=most, refresh=False
+    )
+    stored = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
+    found = [record_json(one.item, one.score or 0.0) for one in stored]
+    for source in _wanted_sources(memory, wanted):
+        found += _recalled(kept, source, text, most)
+    found.sort(key=lambda one: -float(one["score"]))
+    return _distinct(found)[:most]
+
+
+def _distinct(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({one["memoryRecordId"]: one for one in [*found][::-1]}.values())[::-1]
+
+
+def _recalled(kept: Kept, source: Source, text: str, most: int) -> Iterator[dict[str, Any]]:
+    request = RecallRequest(
+        text=text,
+        vector=None,
+        mode=Mode.HYBRID,
+        filters=SearchFilters(now=kept.now, conversation_id=source.session),
+        wanted=most,
+    )
+    answer = kept.app.retrieval.memory.search(kept.scope(source.actor), request)
+    for result in answer.results:
+        if result.memory is not None or result.event.is_own_words:
+            yield _derived_json(result.memory or result.event, source, round(result.ranked.score, 6))
+
+
+def list_stored(kept: Kept, memory: AgentMemory, wanted: RecordQuery, limit: int, offset: int) -> list[dict[str, Any]]:
+    """A page of the records that were put, the last written first."""
+    search = Search(
+        prefix=_labels(memory, wanted.namespace), filter=wanted.as_filter, limit=limit, offset=offset, refresh=False
+    )
+    return [record_json(one.item) for one in kept.app.items.search(kept.tenant, search, kept.now, kept.reader)]
+
+
+def list_derived(
+    kept: Kept, memory: AgentMemory, wanted: RecordQuery, limit: int, after: str | None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """A page of our own memories in the first strategy's namespace that is asked for, the last made first."""
+    source = next(iter(_wanted_sources(memory, wanted)), None)
+    if source is None:
+        return [], None
+    page = kept.app.memories.listing.page(kept.scope(source.actor), _ACTIVE, limit, after, kept.now)
+    return [_derived_json(one, source, None) for one in page.memories], page.more
+
+
+def _wanted_sources(memory: AgentMemory, wanted: RecordQuery) -> Iterator[Source]:
+    """None where metadata is asked for, since our memories have none of AgentCore's."""
+    if wanted.filter == EVERYTHING:
+        for source in _sources(memory, wanted.namespace, below=wanted.below):
+            if wanted.strategy in (None, source.strategy):
+                yield source
+
+
+def _sources(memory: AgentMemory, namespace: str, *, below: bool) -> Iterator[Source]:
+    """The strategies' namespaces that the namespace names, or lies above of while it names the actor."""
+    for strategy in memory.strategies:
+        for template in strategy["namespaces"]:
+            found = _matched(template.replace("{memoryStrategyId}", strategy["strategyId"]), namespace, below=below)
+            if found is not None and "actorId" in found and strategy["type"] not in _UNMADE:
+                yield Source(strategy["strategyId"], namespace, found["actorId"], found.get("sessionId"))
+
+
+def _matched(template: str, namespace: str, *, below: bool) -> dict[str, str] | None:
+    """What the variables of a template are in a namespace; None where it is not one of it."""
+    wanted, given = _path(template).split("/"), _path(namespace).split("/")
+    if len(given) > len(wanted) or (len(given) < len(wanted) and not below):
+        return None
+    found: dict[str, str] = {}
+    for part, value in zip(wanted, given, strict=False):
+        match = re.fullmatch(_VARIABLE.sub(r"(?P<\1>.+)", re.escape(part)), value)
+        if match is None:
+            return None
+        found |= match.groupdict()
+    return found
+
+
+def _derived_json(found: Memory | Event, source: Source, score: float | None) -> dict[str, Any]:
+    shown = {
+        "memoryRecordId": f"mem-{UUID(found.id).hex}-{short_digest(source.actor)}",
+        "content": {"text": found.content},
+        "memoryStrategyId": source.strategy,
+        "namespaces": [source.namespace],
+        "createdAt": epoch(found.recorded_at),
+        "timestamp": epoch(found.timestamp),
+    }
+    return shown if score is None else {**shown, "score": score}
+
+
+def _our_id(record_id: str) -> str:
+    return str(UUID(record_id[4:36]))
+
+
+def _derived(kept: Kept, memory: AgentMemory, record_id: str) -> tuple[Scope, dict[str, Any]] | None:
+    """Whose our own memory of that id is, and the record; None for an id of another form. Raises NotFound."""
+    match = _DERIVED_ID.fullmatch(record_id)
+    if match is None:
+        return None
+    actor = kept.found(memory.at("actors"), match[2], "record").value["actor"]
+    scope = Scope(kept.tenant, user_of(actor))
+    if kept.reader not in (None, scope.user_id):
+        raise NotFound("there is no such record")
+    found = _own(kept, scope, _our_id(record_id))
+    return scope, _derived_json(found, Source(NO_STRATEGY, f"/{actor}", actor, None), None)
+
+
+def _own(kept: Kept, scope: Scope, our_id: str) -> Memory | Event:
+    """The memory of that id, else the event. Raises NotFound."""
+    try:
+        return kept.app.memories.store.one(scope, our_id, kept.now)
+    except NotFound:
+        return kept.app.timeline.listing.one(scope, our_id, kept.now)
+
+
+def expiry_of(given: Mapping[str, Any] | None) -> timedelta | None:
+    """How long records of a request last. Raises InvalidInput."""
+    days = (given or {}).get("recordExpiryDurationDays")
+    if days is not None and not (isinstance(days, int) and 1 <= days <= 3650):
+        raise InvalidInput("1 to 3650 days", ("recordExpirySpecification",))
+    return None if days is None else timedelta(days=days)
