@@ -17,9 +17,9 @@ from recollect.core.errors import Forbidden
 from recollect.entrypoints.http import warm_up
 from recollect.entrypoints.http.aws import build_handler, http_handler
 from recollect.entrypoints.http.credentials import checked_tenant
+from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.models import build_models
 from recollect.entrypoints.http.routes import GROUPS, routes_of
-from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routing import find_route
 from recollect.entrypoints.http.warm_up import NEEDED, NOBODY, ROUNDS, WARM_UPS, as_nobody, run_warm_ups, unheard_log
 from recollect.entrypoints.lambda_handlers import mcp_handler

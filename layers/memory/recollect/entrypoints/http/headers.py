@@ -91,6 +91,14 @@ REPLAYED: Mapping[str, str] = {"Idempotent-Replayed": "true"}
 
 
 @dataclass(frozen=True, slots=True)
+class GivenKey:
+    """An idempotency key that a body has, any text, and what makes it the same request."""
+
+    text: str
+    sent: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One try of some work: the seed of its ids, and whether an earlier try of the same key may have done a part."""
 
@@ -105,7 +113,7 @@ def idempotent(
     *,
     ids: int = 1,
     about: object = None,
-    key: str | None = None,
+    key: GivenKey | None = None,
 ) -> Answer:
     """Works once for a key: the answer of the first time, `replayed`, where the request has come before.
 
@@ -120,7 +128,7 @@ def idempotent(
     def run(seed: IdSeed) -> Answer:
         return replace(work(Attempt(seed, seed != fresh)), trace=seed.trace)
 
-    claim = _claim_of(request, key or _key_of(request), about, fresh)
+    claim = _claim_of(request, key or _key_in_header(request), about, fresh)
     return run_once(app.parts.idempotency, claim, run) if claim else run(fresh)
 
 
@@ -129,26 +137,26 @@ def new_seed(app: App, ids: int = 1) -> IdSeed:
     return app.ids.seed(int(time.time() * 1000), ids)
 
 
-def _key_of(request: Request) -> str | None:
-    """The header's. Raises InvalidInput for one that is no id."""
+def _key_in_header(request: Request) -> GivenKey | None:
+    """Raises InvalidInput for one that is no id."""
     key = request.call.headers.get(KEY.lower())
     fault = None if key is None else id_fault(key)
     if fault is not None:
         raise InvalidInput(fault, ("header", KEY))
-    return key
+    return None if key is None else GivenKey(key, request.call.body)
 
 
-def _claim_of(request: Request, key: str | None, about: object, seed: IdSeed) -> IdempotencyClaim | None:
+def _claim_of(request: Request, key: GivenKey | None, about: object, seed: IdSeed) -> IdempotencyClaim | None:
     """The request's claim to its key; None without one.
 
     Key and route are hashed with the tenant; the claim lapses when this call's own time is over.
     """
     if key is None:
         return None
-    named = json.dumps([request.principal.tenant, request.route, about, key]).encode()
+    named = json.dumps([request.principal.tenant, request.route, about, key.text]).encode()
     return IdempotencyClaim(
         key_hash=hashlib.sha256(named).hexdigest(),
-        body_hash=body_hash(request.call.body),
+        body_hash=body_hash(key.sent),
         seed=seed,
         now=request.now,
         lapses_at=request.now + timedelta(seconds=request.call.remaining_seconds),

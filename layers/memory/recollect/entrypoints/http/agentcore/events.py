@@ -17,7 +17,7 @@ from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Role
 from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator, holds
 from recollect.core.ids import IdSeed, id_fault
-from recollect.core.time import iso, microseconds, parse_instant
+from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
 from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest
 from recollect.entrypoints.http.models import CONTENT_BYTES, PAGE_BYTES, json_text
@@ -30,7 +30,6 @@ MOST_BYTES = 10_000_000
 _INLINE = 120_000
 """Characters of a payload's ASCII in one item: twice as many bytes where each is escaped."""
 _AT_ONCE = 25
-_MILLISECOND = 1_000
 _SAID_BY = {"USER": Role.USER, "ASSISTANT": Role.BOT}
 
 
@@ -64,9 +63,9 @@ class EventFilter:
 def create_event(kept: Kept, session: Session, given: Mapping[str, Any], seed: IdSeed) -> str:
     """Stores an event; its id. A retry with the same seed stores it once. `given` is the request's body."""
     at: datetime = given["eventTimestamp"]
-    if microseconds(at) < 0:
+    if epoch(at) < 0:
         raise InvalidInput("must lie in 1970 or later", ("eventTimestamp",))
-    key = f"{microseconds(at) // _MILLISECOND:015d}-{seed.nth(0).replace('-', '')}"
+    key = f"{round(epoch(at) * 1000):015d}-{seed.nth(0).replace('-', '')}"
     owner = kept.scope(session.actor).user_id
     branch = given.get("branch")
     if branch is not None and branch.get("rootEventId") is not None:

@@ -26,7 +26,7 @@ from recollect.entrypoints.http.agentcore.events import (
 from recollect.entrypoints.http.agentcore.memories import AgentMemory, memory_of
 from recollect.entrypoints.http.agentcore.records import RecordQuery, expiry_of, record_filter
 from recollect.entrypoints.http.agentcore.wire import WIRE, Kept, epoch, label, opened, sealed
-from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent, new_seed
+from recollect.entrypoints.http.headers import Answer, Attempt, GivenKey, countdown, idempotent, new_seed
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import Instant, Maybe, RequestModel, check_depth, json_text
 from recollect.entrypoints.http.problems import reply_to
@@ -211,6 +211,10 @@ def _given(body: RequestModel) -> dict[str, Any]:
     return body.model_dump(by_alias=True, exclude_none=True)
 
 
+def _token(request: Request, client_token: str | None) -> GivenKey | None:
+    return None if client_token is None else GivenKey(client_token, request.call.body)
+
+
 @routes.post("/memories/create", **_OPTIONS)
 def create_agent_memory(app: App, request: Request, body: CreateMemory) -> Reply:
     """Makes a memory."""
@@ -220,7 +224,7 @@ def create_agent_memory(app: App, request: Request, body: CreateMemory) -> Reply
     def work(attempt: Attempt) -> Answer:
         return Answer(202, {"id": memories.created(kept, _given(body), attempt.seed.nth(0))})
 
-    answer = idempotent(app, request, work, key=body.client_token)
+    answer = idempotent(app, request, work, key=_token(request, body.client_token))
     return _answered(202, {"memory": memory_of(kept, answer.body["id"]).shown})
 
 
@@ -290,9 +294,9 @@ def create_agent_event(app: App, request: Request, body: CreateEvent) -> Reply:
     def work(attempt: Attempt) -> Answer:
         return Answer(201, {"id": create_event(kept, session, given, attempt.seed), "session": session.session})
 
-    answer = idempotent(
-        app, request, work, ids=len(body.payload) + 2, about=[memory.id, body.actor_id], key=body.client_token
-    )
+    sent = json_text(_given(body) | {"eventTimestamp": None}).encode()  # a client that sends again has another time
+    key = None if body.client_token is None else GivenKey(body.client_token, sent)
+    answer = idempotent(app, request, work, ids=len(body.payload) + 2, about=[memory.id, body.actor_id], key=key)
     stored = Session(memory, session.actor, answer.body["session"])
     return _answered(201, {"event": get_event(kept, stored, answer.body["id"])}, parts=len(body.payload))
 
@@ -449,7 +453,7 @@ def create_agent_records(app: App, request: Request, body: CreateRecords) -> Rep
         return Answer(201, _sorted_out(outcomes))
 
     ids = max(1, len(body.records))
-    answer = idempotent(app, request, work, ids=ids, about=memory.id, key=body.client_token)
+    answer = idempotent(app, request, work, ids=ids, about=memory.id, key=_token(request, body.client_token))
     return _answered(201, answer.body, records=len(body.records))
 
 
