@@ -43,12 +43,22 @@ CONFORMANCE = Source(
     "langgraph-checkpoint-conformance", "0.0.2", "6718e00937bf2f04cdfd2cdfabea23e1dabb79a534ff4c127f305f6b40dad4e0"
 )
 OPENAI_AGENTS = Source("openai-agents", "0.24.0", "4b4b285f4fed81fdf1b4ac426a9101658d9cd29b4fb1aaeee18f639b77e704e3")
+LANGGRAPH_AWS = Source(
+    "langgraph-checkpoint-aws", "1.2.6", "882e4cb8220af0649f8a7cbe0a1f4e209829f3858c043cbd031422d7baa9d917"
+)
+AGENTCORE = Source("bedrock-agentcore", "1.25.0", "a5140924092be74c5962ae90e3764f030a7d4db22d5c3b608283bfe8e7fff1d3")
 REQUIREMENTS = (
     CHECKPOINT.pin,
     CHECKPOINT_SQLITE.pin,
     CONFORMANCE.pin,
     OPENAI_AGENTS.pin,
     MEM0.pin,
+    LANGGRAPH_AWS.pin,
+    AGENTCORE.pin,
+    "boto3==1.44.5",
+    "strands-agents==1.62.0",
+    "langchain==1.5.2",
+    "langchain-aws==1.9.1",
     "langgraph-sdk==0.4.14",
     "langchain-core==1.8.3",
     "httpx==0.28.1",
@@ -62,6 +72,9 @@ _INTERNAL = "reads the internals of SqliteStore"
 _CONNECTIONS = "reads the internals of SQLiteSession: its connections"
 _CORRUPT = "damages a row of SQLiteSession's table by its own connection"
 _SESSION = "test_sqlite_session"
+_MODEL = "asks a model on Bedrock"
+_AGENTCORE_TESTS = "tests/integration_tests/agentcore"
+_AGENTCORE = "infra.tools.compat.agentcore"
 SUITES = (
     Suite(
         "langgraph-checkpoint `test_store.py`",
@@ -117,6 +130,51 @@ SUITES = (
             f"{_SESSION}_pop_item_returns_none_after_dropping_only_corrupt_rows": _CORRUPT,
             f"{_SESSION}_get_items_limit_skips_corrupt_newest_rows": _CORRUPT,
             f"{_SESSION}_get_items_session_settings_limit_skips_corrupt_rows": _CORRUPT,
+        },
+    ),
+    Suite(
+        "langgraph-checkpoint-aws, AgentCore: `test_saver.py`, `test_batch_flush.py`, `test_snapshot.py`",
+        LANGGRAPH_AWS,
+        tuple(f"{_AGENTCORE_TESTS}/{name}" for name in ("test_saver.py", "test_batch_flush.py", "test_snapshot.py")),
+        _AGENTCORE,
+        32,
+        {
+            "test_math_agent_with_checkpointing": _MODEL,
+            "test_weather_query_with_checkpointing": _MODEL,
+            "test_multiple_sessions_isolation": _MODEL,
+            "test_checkpoint_listing_with_limit": _MODEL,
+        },
+    ),
+    Suite(
+        "langgraph-checkpoint-aws, AgentCore: `test_store.py`, `test_async_store.py`",
+        LANGGRAPH_AWS,
+        tuple(f"{_AGENTCORE_TESTS}/{name}" for name in ("test_store.py", "test_async_store.py")),
+        _AGENTCORE,
+        22,
+        {"test_hierarchical_vs_exact_match": "expects a summary that AWS's model makes of a session"},
+    ),
+    Suite(
+        "bedrock-agentcore `memory/test_memory_client.py`",
+        AGENTCORE,
+        ("tests_integ/memory/test_memory_client.py",),
+        _AGENTCORE,
+        23,
+    ),
+    Suite(
+        "bedrock-agentcore `memory/integrations/test_session_manager.py` (Strands)",
+        AGENTCORE,
+        ("tests_integ/memory/integrations/test_session_manager.py",),
+        _AGENTCORE,
+        4,
+        {
+            "test_conversation_persistence": _MODEL,
+            "test_session_manager_with_retrieval_config_adds_context": _MODEL,
+            "test_multiple_namespace_retrieval_config": _MODEL,
+            "test_agent_conversation_with_context_manager": _MODEL,
+            "test_agent_multi_turn_with_batching": _MODEL,
+            "test_create_message_with_metadata_and_filter": _MODEL,
+            "test_metadata_survives_session_resume": _MODEL,
+            "test_metadata_provider_attaches_dynamic_trace_id": _MODEL,
         },
     ),
 )
