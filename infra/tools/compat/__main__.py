@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 import uuid
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,12 +62,14 @@ def main() -> int:
     suites = [suite for suite in SUITES if options.source in (None, suite.source.name)]
     chosen = options.engines or _ENGINES
     asked = [name for name in chosen if name == "local" or "AWS_ENDPOINT_URL_DYNAMODB" in os.environ]
-    python = environment()
+    pythons = {suite.requirements: environment(suite.requirements or REQUIREMENTS) for suite in suites}
     folders = {suite.source: unpacked(suite.source) for suite in suites}
     results: list[Result] = []
     for engines in asked:
         with server(engines) as url:
-            results += [run(suite, folders[suite.source], python, url, engines) for suite in suites]
+            results += [
+                run(suite, folders[suite.source], pythons[suite.requirements], url, engines) for suite in suites
+            ]
     for one in results:
         print(f"{one.engines:6} {one.suite}: {one.passed} of {one.total}", *one.missed, sep="\n    ")
     if tuple(asked) == _ENGINES and suites == list(SUITES):
@@ -84,16 +86,21 @@ def faults(result: Result) -> list[str]:
     return [*unknown, *(["the goal"] if result.passed < suite.goal else [])]
 
 
-def environment() -> Path:
-    """The Python of an environment with the suites' requirements, made once for each list of them."""
-    digest = hashlib.sha256("\n".join(REQUIREMENTS).encode()).hexdigest()[:12]
-    folder = BUILD / f"venv-{digest}"
+def environment(requirements: Sequence[str] = REQUIREMENTS) -> Path:
+    """The Python of an environment with these requirements, made once for each list of them."""
+    folder = environment_folder(requirements)
     python = folder / "bin" / "python"
     if not (folder / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *REQUIREMENTS], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
         (folder / "complete").touch()
     return python
+
+
+def environment_folder(requirements: Sequence[str]) -> Path:
+    """Where that environment is, once its file `complete` is there."""
+    digest = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:12]
+    return BUILD / f"venv-{digest}"
 
 
 def unpacked(source: Source) -> Path:

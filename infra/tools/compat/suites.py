@@ -20,10 +20,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Files of a source's tests, run with a plugin that puts our class in the place of theirs.
+    """Files of a source's tests, run with a plugin that puts our class in the place of theirs, or our server.
 
     Where the source has none, the file is ours and runs its client. `goal` is how many must pass; `known` has the
-    reason of each that does not, by its name without parameters.
+    reason of each that does not, by its name without parameters. `requirements` are those of its environment, where it
+    is not `REQUIREMENTS`.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Suite:
     plugin: str | None
     goal: int
     known: dict[str, str] = field(default_factory=dict)
+    requirements: tuple[str, ...] = field(default=(), repr=False)
 
 
 CHECKPOINT = Source("langgraph-checkpoint", "4.3.2", "fcab8468c7e965d7055e2a35c253d73a145624ef4728b150ca7c361f4afca286")
@@ -53,12 +55,6 @@ REQUIREMENTS = (
     CONFORMANCE.pin,
     OPENAI_AGENTS.pin,
     MEM0.pin,
-    LANGGRAPH_AWS.pin,
-    AGENTCORE.pin,
-    "boto3==1.44.5",
-    "strands-agents==1.62.0",
-    "langchain==1.5.2",
-    "langchain-aws==1.9.1",
     "langgraph-sdk==0.4.14",
     "langchain-core==1.8.3",
     "httpx==0.28.1",
@@ -66,7 +62,20 @@ REQUIREMENTS = (
     "pytest-asyncio==1.5.0",
     "pytest-mock==3.17.0",
 )
-"""What the suites run with, beside our own modules on the path."""
+"""What most suites run with, beside our own modules on the path."""
+OF_AGENTCORE = (
+    LANGGRAPH_AWS.pin,
+    AGENTCORE.pin,
+    CHECKPOINT.pin,
+    "boto3==1.44.5",
+    "strands-agents==1.62.0",
+    "langchain==1.5.2",
+    "langchain-aws==1.9.1",
+    "langchain-core==1.8.3",
+    "pytest==9.2.0",
+    "pytest-asyncio==1.5.0",
+)
+"""What AgentCore's clients and their suites run with."""
 
 _INTERNAL = "reads the internals of SqliteStore"
 _CONNECTIONS = "reads the internals of SQLiteSession: its connections"
@@ -144,6 +153,7 @@ SUITES = (
             "test_multiple_sessions_isolation": _MODEL,
             "test_checkpoint_listing_with_limit": _MODEL,
         },
+        OF_AGENTCORE,
     ),
     Suite(
         "langgraph-checkpoint-aws, AgentCore: `test_store.py`, `test_async_store.py`",
@@ -152,6 +162,7 @@ SUITES = (
         _AGENTCORE,
         22,
         {"test_hierarchical_vs_exact_match": "expects a summary that AWS's model makes of a session"},
+        OF_AGENTCORE,
     ),
     Suite(
         "bedrock-agentcore `memory/test_memory_client.py`",
@@ -159,6 +170,7 @@ SUITES = (
         ("tests_integ/memory/test_memory_client.py",),
         _AGENTCORE,
         23,
+        requirements=OF_AGENTCORE,
     ),
     Suite(
         "bedrock-agentcore `memory/integrations/test_session_manager.py` (Strands)",
@@ -176,5 +188,6 @@ SUITES = (
             "test_metadata_survives_session_resume": _MODEL,
             "test_metadata_provider_attaches_dynamic_trace_id": _MODEL,
         },
+        OF_AGENTCORE,
     ),
 )

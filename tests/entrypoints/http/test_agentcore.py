@@ -35,7 +35,8 @@ class AgentCore:
     def of(cls, surface: Laptop, *key: str) -> "AgentCore":
         """With these credentials, or any."""
         services = ("bedrock-agentcore", "bedrock-agentcore-control")
-        return cls(*(aws_client(surface, service, *key) for service in services), surface)
+        data, control = (aws_client(surface, service, *key) for service in services)
+        return cls(data, control, surface)
 
     def memory(self, name: str = "chat", **more: Any) -> str:
         """The id of a new memory."""
@@ -228,7 +229,8 @@ def test_a_branch_is_listed_alone_or_with_what_it_grew_from(aws: AgentCore) -> N
     memory = aws.memory()
     events = {name: aws.said(memory, name)["eventId"] for name in ("m1", "m2")}
     for name, branch, root in (("a1", "a", "m1"), ("a2", "a", None), ("b1", "b", "a1"), ("m3", None, None)):
-        named = {} if branch is None else {"branch": {"name": branch} | ({"rootEventId": events[root]} if root else {})}
+        grown = {} if root is None else {"rootEventId": events[root]}
+        named: dict[str, Any] = {} if branch is None else {"branch": {"name": branch, **grown}}
         events[name] = aws.said(memory, name, **named)["eventId"]
 
     def listed(**branch: Any) -> list[str]:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.entrypoints.http.aws import _response
-from recollect.entrypoints.http.dispatch import ANSWER_BYTES, Answer, rendered, sent_bytes
+from recollect.entrypoints.http.dispatch import Answer, rendered, sent_bytes
 from recollect.entrypoints.http.messages import Reply
+from recollect.entrypoints.http.routing import ANSWER_BYTES
 
 LAMBDA_BYTES = 6_291_456
 _HEADERS = {"Content-Type": "application/x-ndjson", "Link": f"<{'x' * 2000}>"}

@@ -14,7 +14,8 @@ from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.sessions import PATH, Session
 from recollect.entrypoints.console.views.data import NDJSON
 from recollect.entrypoints.console.visit import FETCHED, Views, Visit
-from recollect.entrypoints.http.dispatch import Answer, Authenticate, Dispatcher, RequestLog, rendered
+from recollect.entrypoints.http.credentials import Authenticate
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher, RequestLog, rendered
 from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.problems import reply_to
 from recollect.entrypoints.http.routes import GROUPS, routes_of
@@ -85,7 +86,7 @@ class Console:
         visit = self._visit(call, session, principal)
         if principal is None:
             return visit.page("sign_in.html", 401, wrong=False)
-        route, segments = find_route(self._routes, call.method, path.rstrip("/"))
+        route, segments = find_route(self._routes, replace(call, path=path.rstrip("/")))
         seen.append(route)
         view = self._views[id(route)]
         return view(self._visit(call, session, principal, path_ids(segments)))

@@ -48,7 +48,7 @@ class AgentMemory:
     @property
     def is_leaving(self) -> bool:
         """Whether its deletion has begun."""
-        return self.item.value["status"] == "DELETING"
+        return bool(self.item.value["status"] == "DELETING")
 
     @property
     def strategies(self) -> Sequence[Mapping[str, Any]]:
