@@ -9,8 +9,8 @@ _HEAD = """# Compatibility
 
 Written by `make compat`: other projects' own test suites, unchanged and pinned by version and hash, run against a
 server process over HTTP, once over SQLite and once over the AWS engines (DynamoDB Local). Our class stands in the place
-of theirs; each store that a test opens is a tenant. AgentCore's clients are theirs unchanged, moved by boto3's variables
-for addresses and signing with an access key; waiting for AWS is cut short. mem0 has no suite that speaks to a server: its
+of theirs; each store that a test opens is a tenant. AgentCore's clients are unchanged, moved by boto3's variables for
+addresses and signing with an access key; waiting for AWS is cut short. mem0 has no suite that speaks to a server: its
 client, unchanged and pinned, makes calls of our choice there (`infra/tools/compat/mem0_calls.py`).
 
 | suite | version | goal | embedded | AWS engines |
