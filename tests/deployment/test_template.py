@@ -44,6 +44,8 @@ NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_OPENAI_API_KEY": "a parameter holds the key: whoever may read a configuration reads its variables",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
+    "RECOLLECT_SIGNING_KEYS": "a parameter holds them: whoever may read a configuration reads its variables",
+    "RECOLLECT_SIGNING_KEYS_PARAMETER": "the API's authorizer reads tokens instead",
     "RECOLLECT_CORS_ORIGINS": "the API answers browsers itself, by CorsOrigins",
     "RECOLLECT_TEST_CLOCK": "never where users are",
     "RECOLLECT_LOCAL_API": "for `sam local` alone: on AWS the authorizer checks tokens",
