@@ -51,15 +51,25 @@ def test_what_is_there_whole_is_not_built_again(e5_folder: Path, tmp_path: Path)
     assert (e5_folder / "model.onnx").stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("damage", ["judge.json", "judge.onnx", "judge.bin", "judge.early.onnx", "judge.early.bin"])
+JUDGE_FILES = ("judge.json", "judge.onnx", "judge.bin", "judge.early.onnx", "judge.early.bin")
+
+
+@pytest.mark.parametrize("missing", JUDGE_FILES)
+def test_a_judge_that_lacks_a_file_is_not_read(tmp_path: Path, e5_folder: Path, missing: str) -> None:
+    target = tmp_path / "model"
+    shutil.copytree(e5_folder, target)
+    (target / missing).unlink()
+    with pytest.raises(NotReady):
+        OnnxPairModel(target)
+
+
 def test_a_folder_without_its_judge_is_made_anew_with_the_same_vectors(
-    tmp_path: Path, wheel: Path, e5_folder: Path, damage: str
+    tmp_path: Path, wheel: Path, e5_folder: Path
 ) -> None:
     target = tmp_path / "model"
     shutil.copytree(e5_folder, target)
-    (target / damage).unlink()
-    with pytest.raises(NotReady):
-        OnnxPairModel(target)
+    for name in JUDGE_FILES:
+        (target / name).unlink()
     build.build_model(target, wheel)
     assert OnnxPairModel(target).version == OnnxPairModel(e5_folder).version
     assert verify_folder(target).files == verify_folder(e5_folder).files
