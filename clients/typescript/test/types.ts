@@ -9,8 +9,8 @@ export async function used(memory: Recollect, error: ProblemError): Promise<stri
 }
 
 export async function refused(memory: Recollect): Promise<void> {
-  // @ts-expect-error a user is needed
-  await memory.search("Where?", {});
+  // @ts-expect-error an id is a text
+  await memory.search("Where?", { user_id: 7 });
   // @ts-expect-error no such role
   await memory.add([{ role: "tool", content: "x" }], { user_id: "anna" });
   // @ts-expect-error no such option
