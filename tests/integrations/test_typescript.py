@@ -85,8 +85,9 @@ def test_the_package_has_what_is_built_and_depends_on_nothing(package: Path) -> 
         (PAGE, 1, ["422 urn:recollect:problem:", "top_k"]),
         (PAGE, 2, ["{ likes: 'jam', age: 40 }", "[ 'taste' ]"]),
         (PAGE, 3, ["I was given 2 messages.", "I was given 4 messages."]),
+        (PAGE, 4, ["Recalled: false", "Recalled: true"]),
     ],
-    ids=["README", "memories", "errors", "items", "AI SDK"],
+    ids=["README", "memories", "errors", "items", "AI SDK", "AI SDK's middleware"],
 )
 def test_what_the_pages_show_is_compiled_and_runs(
     package: Path, url: str, page: str, number: int, shown: list[str]
@@ -104,7 +105,7 @@ def test_what_the_pages_show_is_compiled_and_runs(
 
 
 def test_every_block_is_run() -> None:
-    assert (len(blocks(README, "ts")), len(blocks(PAGE, "ts"))) == (1, 4)
+    assert (len(blocks(README, "ts")), len(blocks(PAGE, "ts"))) == (1, 5)
 
 
 @pytest.mark.parametrize("target", links(PAGE))
