@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -9,7 +10,7 @@ from typer.testing import CliRunner, Result
 from embedded.setting import judged
 from entrypoints.cli.running import Home
 from recollect.app import App
-from recollect.entrypoints.cli.main import app as commands
+from recollect.entrypoints.cli.main import program
 
 Run = Callable[..., Result]
 
@@ -27,7 +28,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 @pytest.fixture
 def run(home: Home) -> Run:
     """Runs a command here; standard output and standard error apart."""
-    return lambda *arguments: CliRunner().invoke(commands, [str(argument) for argument in arguments])
+
+    def invoke(*arguments: Any) -> Result:
+        words = [str(argument) for argument in arguments]
+        return CliRunner().invoke(program(words), words)
+
+    return invoke
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.scope import Scope
 from recollect.entrypoints.cli.chat import Chat, talk
-from recollect.entrypoints.cli.main import app as commands
+from recollect.entrypoints.cli.main import program
 from recollect.entrypoints.worker import count_pending
 from recollect.settings import Settings
 
@@ -23,7 +23,7 @@ NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
 def chat(lines: str, *options: str) -> Result:
-    return CliRunner().invoke(commands, ["chat", "--user", "anna", *options], input=lines)
+    return CliRunner().invoke(program(["chat"]), ["chat", "--user", "anna", *options], input=lines)
 
 
 def said(app: App) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from entrypoints.cli.conftest import Run
-from recollect.entrypoints.cli.main import app as commands
+from recollect.entrypoints.cli.main import COMMANDS, program
 
 
 def paths(command: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -17,8 +17,18 @@ def paths(command: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
         yield from paths(below, (*before, name))
 
 
-@pytest.mark.parametrize("words", list(paths(typer.main.get_command(commands))), ids=" ".join)
+@pytest.mark.parametrize("words", list(paths(typer.main.get_command(program(())))), ids=" ".join)
 def test_both_ask_for_it(run: Run, words: tuple[str, ...]) -> None:
     short, long = run(*words, "-h"), run(*words, "--help")
     assert (short.exit_code, short.stdout) == (0, long.stdout)
     assert "Usage:" in short.stdout
+
+
+def test_a_command_is_alone_where_it_is_named_and_among_all_elsewhere() -> None:
+    assert set(typer.main.get_command(program(["--help"])).commands) == set(COMMANDS)  # type: ignore[attr-defined]
+    assert list(typer.main.get_command(program(["jobs", "list"])).commands) == ["jobs"]  # type: ignore[attr-defined]
+
+
+def test_a_word_that_is_no_command_is_answered_with_what_there_is(run: Run) -> None:
+    assert "No such command 'serch'" in run("serch").stderr
+    assert "search" in run("serch").stderr

@@ -14,9 +14,9 @@ def main() -> None:
         require_embedded("this command")
     except NotReady as error:
         sys.exit(_of_client(sys.argv[1:], str(error)))
-    from recollect.entrypoints.cli.main import app
+    from recollect.entrypoints.cli.main import program
 
-    app()
+    program(sys.argv[1:])()
 
 
 def _of_client(arguments: list[str], lack: str) -> int:

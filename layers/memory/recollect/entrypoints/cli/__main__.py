@@ -1,5 +1,7 @@
 """`python -m recollect.entrypoints.cli`: the same as `recollect`."""
 
-from recollect.entrypoints.cli.main import app
+import sys
 
-app(prog_name="recollect")
+from recollect.entrypoints.cli.main import program
+
+program(sys.argv[1:])(prog_name="recollect")

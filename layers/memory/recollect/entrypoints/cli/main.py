@@ -4,26 +4,17 @@ Exit code 2 for input and settings that are wrong, 1 for what failed, 130 for Ct
 """
 
 import errno
-from typing import Annotated, Any
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 from recollect import __version__
 from recollect.core.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
-from recollect.entrypoints.cli.chat import chat
 from recollect.entrypoints.cli.commands import CommandGroup
 from recollect.entrypoints.cli.console import say, write_line
-from recollect.entrypoints.cli.context import context, goals, summarize
-from recollect.entrypoints.cli.deletion import erase, erasure, keys, reject, rejections, tombstones
-from recollect.entrypoints.cli.demo import demo
-from recollect.entrypoints.cli.evaluate import evaluate
-from recollect.entrypoints.cli.import_file import import_file
-from recollect.entrypoints.cli.jobs import backup, export, jobs, rehearse, restore, snapshots
-from recollect.entrypoints.cli.knowledge import knowledge, merge_rules, rules
-from recollect.entrypoints.cli.memories import bridge, conflicts, decisions, memories
-from recollect.entrypoints.cli.search import search, timeline
-from recollect.entrypoints.cli.setup import doctor, init, mcp, openapi, serve
 
 _OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
 
@@ -46,13 +37,76 @@ class Commands(TyperGroup):
             raise typer.Exit(_OURS_TO_BLAME) from None
 
 
-app = CommandGroup(
-    cls=Commands,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
+class _Listed(NamedTuple):
+    """A command, or a group of them: the module beside this one that has it, under which name."""
+
+    module: str
+    attribute: str
+
+
+COMMANDS: Final = {
+    "demo": _Listed("demo", "demo"),
+    "serve": _Listed("setup", "serve"),
+    "import": _Listed("import_file", "import_file"),
+    "search": _Listed("search", "search"),
+    "context": _Listed("context", "context"),
+    "timeline": _Listed("search", "timeline"),
+    "summarize": _Listed("context", "summarize"),
+    "goals": _Listed("context", "goals"),
+    "chat": _Listed("chat", "chat"),
+    "mcp": _Listed("setup", "mcp"),
+    "init": _Listed("setup", "init"),
+    "doctor": _Listed("setup", "doctor"),
+    "rules": _Listed("knowledge", "rules"),
+    "knowledge": _Listed("knowledge", "knowledge"),
+    "merge-rules": _Listed("knowledge", "merge_rules"),
+    "memories": _Listed("memories", "memories"),
+    "decisions": _Listed("memories", "decisions"),
+    "conflicts": _Listed("memories", "conflicts"),
+    "jobs": _Listed("jobs", "jobs"),
+    "export": _Listed("jobs", "export"),
+    "snapshots": _Listed("jobs", "snapshots"),
+    "backup": _Listed("jobs", "backup"),
+    "rehearse": _Listed("jobs", "rehearse"),
+    "restore": _Listed("jobs", "restore"),
+    "erase": _Listed("deletion", "erase"),
+    "erasure": _Listed("deletion", "erasure"),
+    "reject": _Listed("deletion", "reject"),
+    "rejections": _Listed("deletion", "rejections"),
+    "keys": _Listed("deletion", "keys"),
+    "bridge": _Listed("memories", "bridge"),
+    "tombstones": _Listed("deletion", "tombstones"),
+    "eval": _Listed("evaluate", "evaluate"),
+    "openapi": _Listed("setup", "openapi"),
+}
+"""In the order in which the help shows them."""
+
+
+def program(arguments: Sequence[str]) -> CommandGroup:
+    """The program for these arguments: with the one command that they begin with, whose modules alone are read, else
+    with all.
+    """
+    named = arguments[0] if arguments else ""
+    app = CommandGroup(
+        cls=Commands,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    app.callback()(options)
+    for name in (named,) if named in COMMANDS else () if arguments == ["--version"] else COMMANDS:
+        _add(app, name)
+    return app
+
+
+def _add(app: CommandGroup, name: str) -> None:
+    module, attribute = COMMANDS[name]
+    found = getattr(import_module(f"{__package__}.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name)
+    else:
+        app.command(name)(found)
 
 
 def _show_version(asked: bool) -> None:
@@ -61,45 +115,9 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Long-term memory for conversational agents."""
-
-
-app.command()(demo)
-app.command()(serve)
-app.command("import")(import_file)
-app.command()(search)
-app.command()(context)
-app.command()(timeline)
-app.command()(summarize)
-app.command()(goals)
-app.command()(chat)
-app.command()(mcp)
-app.command()(init)
-app.command()(doctor)
-app.command()(rules)
-app.add_typer(knowledge, name="knowledge")
-app.add_typer(merge_rules, name="merge-rules")
-app.add_typer(memories, name="memories")
-app.add_typer(decisions, name="decisions")
-app.add_typer(conflicts, name="conflicts")
-app.add_typer(jobs, name="jobs")
-app.command()(export)
-app.add_typer(snapshots, name="snapshots")
-app.command()(backup)
-app.command()(rehearse)
-app.command()(restore)
-app.command()(erase)
-app.command()(erasure)
-app.command()(reject)
-app.add_typer(rejections, name="rejections")
-app.add_typer(keys, name="keys")
-app.add_typer(bridge, name="bridge")
-app.command()(tombstones)
-app.command("eval")(evaluate)
-app.command()(openapi)
