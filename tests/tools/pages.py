@@ -8,11 +8,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
+_BESIDE = re.compile(r"\s#> (.+)$", re.MULTILINE)
 
 
 def blocks(page: str, language: str) -> list[str]:
     """The fenced blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def runnable(page: str) -> list[tuple[str, str]]:
+    """The fenced blocks of shell and Python, and what they show (`text`): language and code of each, in their order."""
+    return re.findall(r"^```(sh|python|text)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def expected(block: str) -> list[str]:
+    """The words behind its commands."""
+    return [words.strip() for words in _BESIDE.findall(block)]
 
 
 def links(page: str) -> list[str]:

@@ -16,13 +16,12 @@ import pytest
 
 from entrypoints.cli.running import Home, serving
 from recollect.deletion.storage import LAPSES
-from tools.pages import BIN, ROOT, blocks, links
+from tools.pages import BIN, ROOT, blocks, expected, links
 
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 TEMPLATE = (ROOT / "template.yaml").read_text("utf-8")
 BLOCKS = blocks(PAGE, "sh")
 _MARK = "@@ block "
-_BESIDE = re.compile(r"\s#> (.+)$", re.MULTILINE)
 _SAID = {
     "anna": ["It rained a little", "I moved to Lyon last week", "My name is Anna and I always drink coffee"],
     "carl": ["I work as a carpenter"],
@@ -30,11 +29,6 @@ _SAID = {
 }
 
 pytestmark = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the page needs both")
-
-
-def expected(block: str) -> list[str]:
-    """The words behind its commands."""
-    return [words.strip() for words in _BESIDE.findall(block)]
 
 
 @dataclass(frozen=True, slots=True)

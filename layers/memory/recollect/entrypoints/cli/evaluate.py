@@ -293,7 +293,7 @@ def _line_of(result: SearchResult, turn_of: Mapping[str, str]) -> ShownLine:
 def write_talk_table(answers: TalkAnswers) -> None:
     """One row a kind of question for the messages of a context, then the prompt and the search in all."""
     messages = context_quality(answers.questions, answers.messages)
-    width = max(map(len, messages), default=0)
+    width = max(map(len, [*messages, "context, messages"]))
     write_line(f"{'context, messages':{width}}  questions  right misled  stale precise  lines tokens")
     for kind, one in messages.items():
         write_line(f"{kind:{width}}  {_context_row(one)}")
