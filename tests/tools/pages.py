@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
-_BESIDE = re.compile(r"\s#> (.+)$", re.MULTILINE)
+_BESIDE = re.compile(r"\s# ?> (.+)$", re.MULTILINE)
 
 
 def blocks(page: str, language: str) -> list[str]:

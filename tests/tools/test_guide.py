@@ -1,4 +1,4 @@
-"""docs/guide by execution: page after page on one store, with one server; the words behind `#>` must be shown."""
+"""docs/guide by execution: page after page on one store, with one server; the words behind `# >` must be shown."""
 
 import contextlib
 import io
