@@ -4,7 +4,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recollect.client.errors import CannotOpen
-from recollect.core.errors import RecollectError, require_embedded
+from recollect.core.errors import RecollectError
 
 if TYPE_CHECKING:
     from recollect.entrypoints.in_process import InProcess
@@ -16,7 +16,6 @@ EmbedderName: TypeAlias = Literal["e5", "openai", "bedrock", "hashing", "none"]
 def open_in_process(folder: str | PathLike[str] | None, *, tenant: str, embedder: EmbedderName | None) -> "InProcess":
     """The transport of a client. Raises CannotOpen for a missing package, a wrong setting, or a foreign file."""
     try:
-        require_embedded("a memory in this process")
         from recollect.entrypoints.in_process import InProcess, settings_in
 
         return InProcess(settings_in(folder, embedder), tenant)

@@ -114,15 +114,6 @@ INSTALL_AWS = "pip install 'recollect[aws]'"
 """Installs what calls AWS: its engines, and Bedrock."""
 
 
-_EMBEDDED = ("numpy", "pydantic", "rich", "typer")
-
-
-def require_embedded(purpose: str) -> None:
-    """Raises NotReady unless what runs a memory in this process is installed: the extra `embedded`."""
-    for package in _EMBEDDED:
-        require_package(package, purpose)
-
-
 def require_package(package: str, purpose: str, install: str = INSTALL) -> None:
     """Raises NotReady, with the command that installs it, unless the package is installed; imports nothing."""
     if find_spec(package) is None:
