@@ -11,7 +11,6 @@ import pytest
 
 from recollect import AsyncRecollect, CannotOpen, NotFound, Recollect
 from recollect.adapters.local.database import FILE_NAME
-from recollect.core import errors
 
 IMPORTANT = "Remember: my sister is called Ada"
 
@@ -107,14 +106,6 @@ def test_the_child_of_a_fork_goes_on_for_itself(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "['I bake bread', 'I moved to Lyon', 'I play the violin']\n0\n"
-
-
-def test_a_package_that_is_missing_is_named_with_what_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(errors, "find_spec", lambda name: None)
-    with pytest.raises(CannotOpen, match=r"numpy: pip install 'recollect\[local\]'"):
-        opened(tmp_path)
 
 
 def test_a_foreign_file_and_a_wrong_setting_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ EmbedderName: TypeAlias = Literal["e5", "openai", "bedrock", "hashing", "none"]
 
 
 def open_in_process(folder: str | PathLike[str] | None, *, tenant: str, embedder: EmbedderName | None) -> "InProcess":
-    """The transport of a client. Raises CannotOpen for a missing package, a wrong setting, or a foreign file."""
+    """The transport of a client. Raises CannotOpen for a wrong setting or a foreign file."""
     try:
         from recollect.entrypoints.in_process import InProcess, settings_in
 
