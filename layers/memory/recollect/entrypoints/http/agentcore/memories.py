@@ -14,7 +14,6 @@ from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.idempotency import retry_on_conflict
 from recollect.entrypoints.http.agentcore.wire import ROOT, Kept, document, epoch
 from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem, NamespaceListing
-from recollect.items.use_cases import Put
 
 MEMORIES: Namespace = (ROOT,)
 NAMES: Namespace = (ROOT, "names")
@@ -107,20 +106,19 @@ def created(kept: Kept, described: Mapping[str, Any], new_id: str) -> str:
         **{field: described[field] for field in ECHOED if field in described},
         "strategies": _checked(strategies),
     }
-    _take_name(kept, name, memory_id)
-    kept.put(document(ItemPlace(MEMORIES, memory_id), value))
+    place = ItemPlace(MEMORIES, memory_id)
+    kept.put(document(place, value))
+    if not _has_name(kept, name, memory_id):
+        kept.delete(place)
+        raise InvalidInput(f"Memory with name {name} already exists", ("name",))
     return memory_id
 
 
-def _take_name(kept: Kept, name: str, memory_id: str) -> None:
-    """A name that nothing has, or whose memory was never made."""
-    taken = kept.get(NAMES, name)
-    if taken is not None and taken.value["id"] != memory_id and kept.get(MEMORIES, taken.value["id"]) is not None:
-        raise InvalidInput(f"Memory with name {name} already exists", ("name",))
-    try:
-        kept.put(document(ItemPlace(NAMES, name), {"id": memory_id}, expected=taken.version if taken else ABSENT))
-    except VersionMismatch:
-        raise InvalidInput(f"Memory with name {name} already exists", ("name",)) from None
+def _has_name(kept: Kept, name: str, memory_id: str) -> bool:
+    """Takes a name that nothing has; whether the memory has it then."""
+    with suppress(VersionMismatch):
+        kept.put(document(ItemPlace(NAMES, name), {"id": memory_id}, expected=ABSENT))
+    return bool(kept.found(NAMES, name, "name").value["id"] == memory_id)
 
 
 def _strategy(given: Mapping[str, Any], new_id: str) -> dict[str, Any]:
@@ -208,9 +206,8 @@ def deleted(
         if item.place.namespace[2] == "events":
             forget(item)
         kept.delete(item.place)
-    kept.put(
-        Put(place=ItemPlace(NAMES, memory.item.value["name"]), value=None), Put(place=memory.item.place, value=None)
-    )
+    kept.delete(ItemPlace(NAMES, memory.item.value["name"]))
+    kept.delete(memory.item.place)
     return True
 
 
