@@ -15,6 +15,9 @@ from entrypoints.http.aws_clients import aws_client
 from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
+from recollect.app import App
+from recollect.items.item import ItemPlace
+from recollect.items.use_cases import Put
 
 AT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 TEA = "I drink green tea every morning"
@@ -402,6 +405,41 @@ def test_erasing_a_user_reaches_all_that_an_actor_left(aws: AgentCore) -> None:
     assert aws.data.list_actors(memoryId=memory)["actorSummaries"] == [{"actorId": "ben"}]
     names = caller.post("/store/namespaces", {"prefix": ["agentcore"]}).text
     assert "anna" not in names
+
+
+def test_what_another_user_puts_among_the_items_is_not_an_actors(aws: AgentCore, app: App) -> None:
+    """Credentials of one user reach items at /store/items; AgentCore's plane believes only what it has put itself."""
+    memory = aws.memory()
+    event = aws.said(memory, "I play chess")
+    (record,) = aws.put(memory, "/facts/anna/", "likes jam")
+
+    def plant(labels: tuple[str, ...], key: str, value: dict[str, Any], **more: Any) -> None:
+        place = ItemPlace(("agentcore", *labels), key)
+        app.items.put("local", Put(place=place, value=value, **{"index": False, **more}), request_time, reader="ben")
+
+    request_time = datetime.now(UTC)
+    false = {"id": "9" * 15 + "#0", "actor": "anna", "session": "s", "at": "2026-05-01T12:00:00.000000Z", "said": []}
+    plant((memory, "events", "anna", "s"), "9" * 15 + "-0", {**false, "payload": [{"blob": "false"}]})
+    plant((memory, "sessions", "anna"), "t", {"session": "t"})
+    text = {
+        "text": "likes lies",
+        "namespaces": ["/facts/anna/"],
+        "path": "facts/anna",
+        "strategy": "x",
+        "at": false["at"],
+    }
+    plant((memory, "records", "facts", "anna"), "r", {**text, "metadata": {}, "sought": {}}, index=["text"])
+    plant((), "false-0123456789", {"name": "false", "status": "ACTIVE", "strategies": [], "eventExpiryDuration": 7})
+    assert [one["eventId"] for one in aws.events(memory)] == [event["eventId"]]
+    assert [
+        one["sessionId"] for one in aws.data.list_sessions(memoryId=memory, actorId="anna")["sessionSummaries"]
+    ] == ["s"]
+    assert "likes lies" not in aws.found(memory, "likes", namespace="/facts/anna")
+    listed = aws.data.list_memory_records(memoryId=memory, namespacePath="/facts/anna")["memoryRecordSummaries"]
+    assert record in [one["memoryRecordId"] for one in listed]
+    assert "likes lies" not in [one["content"]["text"] for one in listed]
+    assert [one["id"] for one in aws.control.list_memories()["memories"]] == [memory]
+    assert refused(aws.data.list_actors, memoryId="false-0123456789") == "ResourceNotFoundException"
 
 
 def test_an_export_has_what_an_actor_left(aws: AgentCore) -> None:

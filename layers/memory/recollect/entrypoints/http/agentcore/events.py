@@ -100,7 +100,7 @@ def _note(kept: Kept, session: Session, owner: str) -> None:
         ItemPlace(memory.at("sessions", label(actor)), label(session.session)): {"session": session.session},
     }
     for place, value in places.items():
-        if kept.get(place.namespace, place.key) is None:
+        if kept.get(place.namespace, place.key, owner) is None:
             with suppress(VersionMismatch):  # another request was faster
                 kept.put(document(place, value, owner=owner, expected=ABSENT))
 
@@ -175,7 +175,7 @@ def _whole_payload(kept: Kept, session: Session, item: NamespacedItem) -> Sequen
     if "payload" in item.value:
         inline: Sequence[Any] = item.value["payload"]
         return inline
-    parts = list(kept.every(session.parts(item.place.key)))
+    parts = [one for one in kept.every(session.parts(item.place.key)) if one.owner == item.owner]
     if len(parts) < item.value["parts"]:
         raise NotFound("the event is being deleted")
     whole: Sequence[Any] = json.loads("".join(one.value["text"] for one in parts))
@@ -183,8 +183,8 @@ def _whole_payload(kept: Kept, session: Session, item: NamespacedItem) -> Sequen
 
 
 def _item(kept: Kept, session: Session, event_id: str) -> NamespacedItem:
-    kept.scope(session.actor)
-    return kept.found(session.events, event_id.replace("#", "-"), "event")
+    owner = kept.scope(session.actor).user_id
+    return kept.found(session.events, event_id.replace("#", "-"), "event", owner)
 
 
 def get_event(kept: Kept, session: Session, event_id: str) -> dict[str, Any]:
@@ -213,7 +213,6 @@ def list_events(
     kept: Kept, session: Session, wanted: EventFilter, limit: int, after: str | None, *, with_payloads: bool
 ) -> tuple[list[dict[str, Any]], str | None]:
     """The newest first: at most so many, fewer where they would not fit into an answer; and where it goes on."""
-    kept.scope(session.actor)
     admitted = _admitted(kept, session, wanted)
     shown: list[dict[str, Any]] = []
     size, last = 0, after
@@ -231,9 +230,10 @@ def list_events(
 
 def _walk(kept: Kept, session: Session, after: str | None = None) -> Iterator[NamespacedItem]:
     """The session's events, the newest first."""
+    owner = kept.scope(session.actor).user_id
     while True:
         items, after = kept.page(session.events, _AT_ONCE, after, descending=True)
-        yield from items
+        yield from (item for item in items if item.owner == owner)
         if after is None:
             return
 

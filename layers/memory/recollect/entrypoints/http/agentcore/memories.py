@@ -185,7 +185,7 @@ def _changed_strategies(
 def listed(kept: Kept, limit: int, after: str | None) -> tuple[list[AgentMemory], str | None]:
     """A page of the tenant's memories, by their ids."""
     items, more = kept.page(MEMORIES, limit, after)
-    return [AgentMemory(item) for item in items], more
+    return [AgentMemory(item) for item in items if item.owner is None], more
 
 
 def deleted(

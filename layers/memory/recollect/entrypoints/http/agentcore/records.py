@@ -21,7 +21,7 @@ from recollect.entrypoints.http.agentcore.memories import AgentMemory
 from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest, user_of
 from recollect.entrypoints.http.messages import user_in
 from recollect.items.item import MOST_LABELS, ItemPlace, Namespace, NamespacedItem
-from recollect.items.use_cases import Search
+from recollect.items.use_cases import Get, Search
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.retrieval.filters import SearchFilters
@@ -130,7 +130,7 @@ def _owner(kept: Kept, memory: AgentMemory, namespace: str) -> str | None:
     if named is not None:
         return kept.scope(named).user_id
     parts = _path(namespace).split("/")
-    actor = next((one for one in parts if kept.get(memory.at("actors"), short_digest(one)) is not None), None)
+    actor = next((one for one in parts if kept.get(memory.at("actors"), short_digest(one), user_of(one))), None)
     if actor is None:
         kept.check_operator()
         return None
@@ -139,11 +139,20 @@ def _owner(kept: Kept, memory: AgentMemory, namespace: str) -> str | None:
 
 def _record(kept: Kept, memory: AgentMemory, record_id: str) -> NamespacedItem:
     """A record that was put. Raises NotFound."""
-    place = kept.found(memory.at("places"), record_id, "record")
-    found = kept.found(tuple(place.value["labels"]), record_id, "record")
-    if kept.reader not in (None, found.owner):
+    place = kept.app.items.get(kept.tenant, Get(ItemPlace(memory.at("places"), record_id), refresh=False), kept.now)
+    if place is None or kept.reader not in (None, place.owner):
+        raise NotFound("there is no such record")
+    found = kept.found(tuple(place.value["labels"]), record_id, "record", place.owner)
+    if not _is_where_its_owner_is(memory, found):
         raise NotFound("there is no such record")
     return found
+
+
+def _is_where_its_owner_is(memory: AgentMemory, item: NamespacedItem) -> bool:
+    """Whether a record is nobody's, or of an actor whom its namespace names: others were put there past us."""
+    path = item.value["path"]
+    named = [*path.split("/"), *(source.actor for source in _sources(memory, path, below=False))]
+    return item.owner is None or item.owner in map(user_of, named)
 
 
 def record_json(item: NamespacedItem, score: float | None = None) -> dict[str, Any]:
@@ -207,7 +216,7 @@ def retrieve(kept: Kept, memory: AgentMemory, wanted: RecordQuery, text: str, mo
         prefix=_labels(memory, wanted.namespace), filter=wanted.as_filter, query=text, limit=most, refresh=False
     )
     stored = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
-    found = [record_json(one.item, one.score or 0.0) for one in stored]
+    found = [record_json(one.item, one.score or 0.0) for one in stored if _is_where_its_owner_is(memory, one.item)]
     for source in _wanted_sources(memory, wanted):
         found += _recalled(kept, source, text, most)
     found.sort(key=lambda one: -float(one["score"]))
@@ -232,12 +241,16 @@ def _recalled(kept: Kept, source: Source, text: str, most: int) -> Iterator[dict
             yield _derived_json(result.memory or result.event, source, round(result.ranked.score, 6))
 
 
-def list_stored(kept: Kept, memory: AgentMemory, wanted: RecordQuery, limit: int, offset: int) -> list[dict[str, Any]]:
-    """A page of the records that were put, the last written first."""
+def list_stored(
+    kept: Kept, memory: AgentMemory, wanted: RecordQuery, limit: int, offset: int
+) -> tuple[list[dict[str, Any]], bool]:
+    """A page of the records that were put, the last written first; whether there may be more."""
     search = Search(
         prefix=_labels(memory, wanted.namespace), filter=wanted.as_filter, limit=limit, offset=offset, refresh=False
     )
-    return [record_json(one.item) for one in kept.app.items.search(kept.tenant, search, kept.now, kept.reader)]
+    found = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
+    shown = [record_json(one.item) for one in found if _is_where_its_owner_is(memory, one.item)]
+    return shown, len(found) == limit
 
 
 def list_derived(
@@ -303,10 +316,11 @@ def _derived(kept: Kept, memory: AgentMemory, record_id: str) -> tuple[Scope, di
     match = _DERIVED_ID.fullmatch(record_id)
     if match is None:
         return None
-    actor = kept.found(memory.at("actors"), match[2], "record").value["actor"]
-    scope = Scope(kept.tenant, user_of(actor))
-    if kept.reader not in (None, scope.user_id):
+    noted = kept.app.items.get(kept.tenant, Get(ItemPlace(memory.at("actors"), match[2]), refresh=False), kept.now)
+    scope = Scope(kept.tenant, "" if noted is None else user_of(noted.value["actor"]))
+    if noted is None or scope.user_id != noted.owner or kept.reader not in (None, scope.user_id):
         raise NotFound("there is no such record")
+    actor = noted.value["actor"]
     found = _own(kept, scope, _our_id(record_id))
     return scope, _derived_json(found, Source(NO_STRATEGY, f"/{actor}", actor, None), None)
 

@@ -37,7 +37,7 @@ from recollect.items.use_cases import Get, Put
 ROOT = "agentcore"
 EVENT_BYTES = 11_000_000
 """Of a request or an answer on a server of one's own: an event has at most 10 MB, as AgentCore's."""
-_AT_ONCE = 100
+_AT_ONCE = 25
 _PLAIN = re.compile("[A-Za-z0-9_-]{1,64}")
 _BY_STATUS = {
     400: "ValidationException",
@@ -126,13 +126,14 @@ class Kept:
             raise Forbidden("the credentials are another user's")
         return Scope(self.tenant, user)
 
-    def get(self, namespace: Namespace, key: str) -> NamespacedItem | None:
-        """The item there."""
-        return self.app.items.get(self.tenant, Get(ItemPlace(namespace, key), refresh=False), self.now)
+    def get(self, namespace: Namespace, key: str, owner: str | None = None) -> NamespacedItem | None:
+        """The item there; None for one that another user owns, who has put it there past us."""
+        item = self.app.items.get(self.tenant, Get(ItemPlace(namespace, key), refresh=False), self.now)
+        return item if item is not None and item.owner == owner else None
 
-    def found(self, namespace: Namespace, key: str, what: str) -> NamespacedItem:
+    def found(self, namespace: Namespace, key: str, what: str, owner: str | None = None) -> NamespacedItem:
         """The same. Raises NotFound."""
-        item = self.get(namespace, key)
+        item = self.get(namespace, key, owner)
         if item is None:
             raise NotFound(f"there is no such {what}")
         return item
@@ -140,7 +141,7 @@ class Kept:
     def page(
         self, namespace: Namespace, limit: int, after: str | None, *, descending: bool = False
     ) -> tuple[tuple[NamespacedItem, ...], str | None]:
-        """Items of a namespace, and where the next page begins."""
+        """Items of a namespace, whoever owns them, and where the next page begins."""
         wanted = ItemListing(namespace=namespace, limit=limit, after=after, descending=descending)
         listed = self.app.items.page(self.tenant, wanted, self.now)
         return listed.items, listed.more

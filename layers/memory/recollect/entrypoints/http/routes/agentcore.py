@@ -5,10 +5,7 @@ model would be told (prompts, extraction of a strategy's own) is kept and not us
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
-
-from pydantic import ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from typing import Any
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput, RecollectError
@@ -24,173 +21,36 @@ from recollect.entrypoints.http.agentcore.events import (
     metadata_filter,
 )
 from recollect.entrypoints.http.agentcore.memories import AgentMemory, memory_of
+from recollect.entrypoints.http.agentcore.models import (
+    ChangedRecord,
+    CreateEvent,
+    CreateMemory,
+    CreateRecords,
+    DeleteRecords,
+    Items,
+    ListEvents,
+    ListRecords,
+    ListSessions,
+    MemoryQuery,
+    NewRecord,
+    PageBody,
+    RecordQueryString,
+    RetrieveRecords,
+    UpdateMemory,
+    UpdateRecords,
+)
 from recollect.entrypoints.http.agentcore.records import RecordQuery, expiry_of, record_filter
-from recollect.entrypoints.http.agentcore.wire import WIRE, Kept, epoch, label, opened, sealed
+from recollect.entrypoints.http.agentcore.wire import WIRE, Kept, epoch, label, opened, sealed, user_of
 from recollect.entrypoints.http.headers import Answer, Attempt, GivenKey, countdown, idempotent, new_seed
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import Instant, Maybe, RequestModel, check_depth, json_text
+from recollect.entrypoints.http.models import RequestModel, check_depth, json_text
 from recollect.entrypoints.http.problems import reply_to
 from recollect.entrypoints.http.routing import Routes
+from recollect.items.item import NamespacedItem
 
 _DEPTH = 64
 _DELETING_SECONDS = 5.0
 """Of a request that deletes a memory, what is left for its answer."""
-
-
-class AgentBody(RequestModel):
-    """A body of AgentCore's; what is not read is passed over."""
-
-    model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
-
-
-Items: TypeAlias = list[dict[str, Any]]
-Limit: TypeAlias = Annotated[int, Field(ge=1, le=100)]
-Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=255)]
-SessionName: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
-Namespace: TypeAlias = Annotated[str, Field(min_length=1, max_length=1024)]
-Days: TypeAlias = Annotated[int, Field(ge=3, le=3650)]
-ClientToken: TypeAlias = Annotated[str, Field(max_length=500)]
-
-
-class PageBody(AgentBody):
-    max_results: Limit = 20
-    next_token: Maybe[str] = None
-
-
-class CreateMemory(AgentBody):
-    client_token: Maybe[ClientToken] = None
-    name: str
-    description: Maybe[str] = None
-    event_expiry_duration: Days
-    encryption_key_arn: Maybe[str] = None
-    memory_execution_role_arn: Maybe[str] = None
-    memory_strategies: Maybe[Items] = None
-    indexed_keys: Maybe[Items] = None
-    namespace_keys: Maybe[Items] = None
-    stream_delivery_resources: Maybe[dict[str, Any]] = None
-
-
-class UpdateMemory(AgentBody):
-    description: Maybe[str] = None
-    event_expiry_duration: Maybe[Days] = None
-    memory_execution_role_arn: Maybe[str] = None
-    memory_strategies: Maybe[dict[str, Items]] = None
-    add_indexed_keys: Maybe[Items] = None
-    namespace_keys: Maybe[Items] = None
-    stream_delivery_resources: Maybe[dict[str, Any]] = None
-
-
-class EventBranch(AgentBody):
-    name: Annotated[str, Field(min_length=1, max_length=100)]
-    root_event_id: Maybe[str] = None
-
-
-class StringValue(AgentBody):
-    string_value: Annotated[str, Field(max_length=256)]
-
-
-class CreateEvent(AgentBody):
-    actor_id: Name
-    session_id: Maybe[SessionName] = None
-    event_timestamp: Instant
-    payload: Annotated[Items, Field(max_length=100)]
-    branch: Maybe[EventBranch] = None
-    client_token: Maybe[str] = None
-    metadata: Maybe[Annotated[dict[str, StringValue], Field(max_length=15)]] = None
-    extraction_mode: Maybe[str] = None
-
-
-class BranchFilter(AgentBody):
-    name: str
-    include_parent_branches: bool = False
-
-
-class EventsFilter(AgentBody):
-    branch: Maybe[BranchFilter] = None
-    event_metadata: Maybe[Annotated[Items, Field(max_length=5)]] = None
-
-
-class ListEvents(PageBody):
-    include_payloads: bool = True
-    filter: EventsFilter = EventsFilter()
-
-
-class SessionsFilter(AgentBody):
-    event_filter: Maybe[str] = None
-
-
-class ListSessions(PageBody):
-    filter: SessionsFilter = SessionsFilter()
-
-
-class SearchCriteria(AgentBody):
-    search_query: Annotated[str, Field(min_length=1, max_length=10_000)]
-    memory_strategy_id: Maybe[str] = None
-    top_k: Limit = 10
-    metadata_filters: Maybe[Annotated[Items, Field(max_length=5)]] = None
-
-
-class RetrieveRecords(AgentBody):
-    namespace: Maybe[Namespace] = None
-    namespace_path: Maybe[Namespace] = None
-    search_criteria: SearchCriteria
-    max_results: Maybe[Limit] = None
-
-
-class ListRecords(PageBody):
-    namespace: Maybe[Namespace] = None
-    namespace_path: Maybe[Namespace] = None
-    memory_strategy_id: Maybe[str] = None
-    metadata_filters: Maybe[Annotated[Items, Field(max_length=5)]] = None
-
-
-class RecordContent(AgentBody):
-    text: Annotated[str, Field(min_length=1, max_length=16_000)]
-
-
-class RecordFields(AgentBody):
-    timestamp: Instant
-    namespaces: Annotated[list[Namespace], Field(max_length=1)]
-    memory_strategy_id: Maybe[str] = None
-    metadata: Maybe[Annotated[dict[str, dict[str, Any]], Field(max_length=20)]] = None
-
-
-class NewRecord(RecordFields):
-    request_identifier: Annotated[str, Field(min_length=1, max_length=80)]
-    content: RecordContent
-
-
-class ChangedRecord(RecordFields):
-    memory_record_id: str
-    namespaces: Maybe[Annotated[list[Namespace], Field(max_length=1)]] = None  # type: ignore[assignment]
-    content: Maybe[RecordContent] = None
-
-
-class NamedRecord(AgentBody):
-    memory_record_id: str
-
-
-class CreateRecords(AgentBody):
-    records: Annotated[list[NewRecord], Field(max_length=100)]
-    client_token: Maybe[str] = None
-    record_expiry_specification: Maybe[dict[str, Any]] = None
-
-
-class UpdateRecords(AgentBody):
-    records: Annotated[list[ChangedRecord], Field(max_length=100)]
-
-
-class DeleteRecords(AgentBody):
-    records: Annotated[list[NamedRecord], Field(max_length=100)]
-
-
-class MemoryQuery(AgentBody):
-    client_token: Maybe[ClientToken] = None
-    view: Maybe[str] = None
-
-
-class RecordQueryString(AgentBody):
-    namespace: Maybe[str] = None
 
 
 routes = Routes()
@@ -354,17 +214,20 @@ def list_agent_sessions(app: App, request: Request, body: ListSessions) -> Reply
     """Sessions of an actor, by their names; those that have events where only these are asked for."""
     kept, memory = _memory(app, request)
     actor = request.path["actor_id"]
-    kept.scope(actor)
+    owner = kept.scope(actor).user_id
     namespace = memory.at("sessions", label(actor))
     (after,) = opened(kept, f"sessions {namespace}", body.next_token)
     items, more = kept.page(namespace, body.max_results, after)
     shown = [
         {"sessionId": item.value["session"], "actorId": actor, "createdAt": epoch(item.created_at)}
         for item in items
-        if body.filter.event_filter is None
-        or kept.page(Session(memory, actor, item.value["session"]).events, 1, None)[0]
+        if item.owner == owner and (body.filter.event_filter is None or _has_events(kept, memory, item))
     ]
     return _answered(200, {"sessionSummaries": shown, **sealed(kept, f"sessions {namespace}", more)})
+
+
+def _has_events(kept: Kept, memory: AgentMemory, session: NamespacedItem) -> bool:
+    return bool(kept.page(memory.at("events", session.place.namespace[-1], session.place.key), 1, None)[0])
 
 
 @routes.post(f"{_MEMORY}/actors", **_OPTIONS)
@@ -374,7 +237,7 @@ def list_agent_actors(app: App, request: Request, body: PageBody) -> Reply:
     kept.check_operator()
     (after,) = opened(kept, f"actors {memory.id}", body.next_token)
     items, more = kept.page(memory.at("actors"), body.max_results, after)
-    shown = [{"actorId": item.value["actor"]} for item in items]
+    shown = [{"actorId": item.value["actor"]} for item in items if item.owner == user_of(item.value["actor"])]
     return _answered(200, {"actorSummaries": shown, **sealed(kept, f"actors {memory.id}", more)})
 
 
@@ -410,9 +273,9 @@ def list_agent_records(app: App, request: Request, body: ListRecords) -> Reply:
     stage, place = opened(kept, name, body.next_token, 2)
     if stage in (None, "stored"):
         offset = int(place or 0)
-        found = records.list_stored(kept, memory, wanted, body.max_results, offset)
-        if len(found) == body.max_results:
-            more = sealed(kept, name, "stored", str(offset + len(found)))
+        found, is_more = records.list_stored(kept, memory, wanted, body.max_results, offset)
+        if is_more:
+            more = sealed(kept, name, "stored", str(offset + body.max_results))
             return _answered(200, {"memoryRecordSummaries": found, **more})
         place = None
     else:
