@@ -88,19 +88,14 @@ def faults(result: Result) -> list[str]:
 
 def environment(requirements: Sequence[str] = REQUIREMENTS) -> Path:
     """The Python of an environment with these requirements, made once for each list of them."""
-    folder = environment_folder(requirements)
+    digest = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:12]
+    folder = BUILD / f"venv-{digest}"
     python = folder / "bin" / "python"
     if not (folder / "complete").exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
         (folder / "complete").touch()
     return python
-
-
-def environment_folder(requirements: Sequence[str]) -> Path:
-    """Where that environment is, once its file `complete` is there."""
-    digest = hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:12]
-    return BUILD / f"venv-{digest}"
 
 
 def unpacked(source: Source) -> Path:
