@@ -176,6 +176,24 @@ def test_a_repeated_request_whose_claim_lapsed_does_not_append_twice(app: App, m
     assert payloads(caller) == [1, 2, 3]
 
 
+def test_a_repeated_edit_whose_claim_lapsed_finds_it_made(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = Caller(Cloud(app))
+    append(caller, 1)
+
+    def ended(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    entry, same = f"{LOG}/entries/1", {"idempotency_key": "k", "if_match": '"1"'}
+    with monkeypatch.context() as stopped:
+        stopped.setattr(app.parts.idempotency, "complete", ended)
+        with pytest.raises(KeyboardInterrupt):
+            caller.patch(entry, {"payload": 2}, **same)
+    later = {**same, "x_recollect_now": iso(utc_now() + timedelta(minutes=5))}
+    assert caller.patch(entry, {"payload": 3}, **later).status == 422
+    assert caller.patch(entry, {"payload": 2}, **later).json["version"] == 2
+    assert caller.patch(entry, {"payload": 2}, if_match='"1"').status == 412
+
+
 def test_a_request_that_is_sent_twice_appends_once(caller: Caller) -> None:
     caller.twice(LOG, {"entries": [{"payload": 1}, {"payload": 2}]}, "key-1")
     assert payloads(caller) == [1, 2]

@@ -16,7 +16,7 @@ from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
 from recollect.ports import Items
 from recollect.session_log.branches import MAIN, MAIN_ALONE, View
-from recollect.session_log.editing import EditLog, EntryName
+from recollect.session_log.editing import Edit, EditLog, EntryName
 from recollect.session_log.entries import VERSIONS, Draft, Entry
 from recollect.session_log.lasting import LastingLogs
 from recollect.session_log.reading import Place
@@ -154,7 +154,7 @@ class SessionLogContract:
                     edits.remove(scope, place, lambda _: True, NOW)
                     del known.entries[sequence]
                 else:
-                    edits.edit(scope, place, {"payload": f"edited {step}"}, lambda _: True, NOW)
+                    edits.edit(scope, place, Edit({"payload": f"edited {step}"}, lambda _: True), NOW)
                     known.entries[sequence] = (known.entries[sequence][0], f"edited {step}")
             if step % 6 < 5:
                 continue
@@ -170,8 +170,8 @@ class SessionLogContract:
         logs.append(scope, _CONVERSATION, [Draft(payload=n) for n in range(3)], NOW)
         place = EntryName(_CONVERSATION, 2)
         for payload in (large, {"n": 2}, large[1:], None):
-            edits.edit(scope, place, {"payload": payload}, lambda _: True, NOW)
-        edits.edit(scope, EntryName(_CONVERSATION, 1), {"payload": large}, lambda _: True, NOW)
+            edits.edit(scope, place, Edit({"payload": payload}, lambda _: True), NOW)
+        edits.edit(scope, EntryName(_CONVERSATION, 1), Edit({"payload": large}, lambda _: True), NOW)
         assert [one.payload for one in read_entries(logs, scope)] == [large, None, 2]
         first = edits.versions(scope, place, 3, None)
         rest = edits.versions(scope, place, 3, first.more)
@@ -179,8 +179,8 @@ class SessionLogContract:
             (1, 1), (2, large), (3, {"n": 2}), (4, large[1:]),
         ]  # fmt: skip
         with pytest.raises(VersionMismatch):
-            edits.edit(scope, place, {"payload": 3}, lambda version: version == 4, NOW)
-        assert edits.edit(scope, place, {"payload": None}, lambda _: True, NOW).version == 5
+            edits.edit(scope, place, Edit({"payload": 3}, lambda version: version == 4), NOW)
+        assert edits.edit(scope, place, Edit({"payload": None}, lambda _: True), NOW).version == 5
         edits.remove(scope, place, lambda version: version == 5, NOW)
         with pytest.raises(NotFound):
             edits.one(scope, place)
@@ -193,7 +193,7 @@ class SessionLogContract:
         logs.append(scope, _CONVERSATION, [Draft(payload=-1), Draft(payload=-1)], NOW)
         edit = partial(edits.edit, scope, EntryName(_CONVERSATION, 2))
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda n: edit({"payload": n}, lambda _: True, NOW), range(8)))
+            list(pool.map(lambda n: edit(Edit({"payload": n}, lambda _: True), NOW), range(8)))
         earlier = edits.versions(scope, EntryName(_CONVERSATION, 2), 20, None).versions
         now = edits.one(scope, EntryName(_CONVERSATION, 2))
         assert sorted(one.payload for one in (*earlier, now)) == [-1, *range(8)]

@@ -3,7 +3,7 @@
 Nothing is derived from an entry, so nothing else changes with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -46,6 +46,22 @@ Accepts = Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """The fields of a draft that change, and which version of the entry they may replace.
+
+    `again`: an earlier try of the same request may have made it.
+    """
+
+    content: Mapping[str, Any]
+    accepts: Accepts
+    again: bool = False
+
+    def is_made_in(self, entry: Entry) -> bool:
+        """Whether the entry is what that try made of it."""
+        return self.again and self.accepts(entry.version - 1) and replace(entry, **self.content) == entry
+
+
+@dataclass(frozen=True, slots=True)
 class EditLog:
     """The use cases behind `…/log/entries/{sequence}`."""
 
@@ -55,13 +71,13 @@ class EditLog:
         """The entry. Raises NotFound."""
         return self._stored(scope, name)[1].entry
 
-    def edit(self, scope: Scope, name: EntryName, content: dict[str, Any], accepts: Accepts, now: datetime) -> Entry:
-        """Gives an entry another content: the fields of a draft that change. The one before stays in its history.
+    def edit(self, scope: Scope, name: EntryName, edit: Edit, now: datetime) -> Entry:
+        """Gives an entry another content. The one before stays in its history.
 
-        Raises NotFound, VersionMismatch where `accepts` refuses the entry's version, InvalidInput, and Conflict where
-        others change the log all the time.
+        Raises NotFound, VersionMismatch where the edit does not accept the entry's version, InvalidInput, and Conflict
+        where others change the log all the time.
         """
-        edited = retry_on_conflict(partial(self._edit, scope, name, content, accepts, now), WHAT, TRIES)
+        edited = retry_on_conflict(partial(self._edit, scope, name, edit, now), WHAT, TRIES)
         return _accepted(edited)
 
     def remove(self, scope: Scope, name: EntryName, accepts: Accepts, now: datetime) -> None:
@@ -76,14 +92,12 @@ class EditLog:
         page = self._store.items.page(scope.user, path, limit, after)
         return VersionsPage(tuple(map(version_in, page.items)), page.more)
 
-    def _edit(
-        self, scope: Scope, name: EntryName, content: dict[str, Any], accepts: Accepts, now: datetime
-    ) -> Entry | None:
+    def _edit(self, scope: Scope, name: EntryName, edit: Edit, now: datetime) -> Entry | None:
         head, stored = self._stored(scope, name)
         before = stored.entry
-        if not accepts(before.version):
-            return None
-        after = replace(before, **content)
+        if not edit.accepts(before.version):
+            return before if edit.is_made_in(before) else None
+        after = replace(before, **edit.content)
         if after == before:
             return before
         check_drafts([Draft(payload=after.payload, blob=after.blob)])

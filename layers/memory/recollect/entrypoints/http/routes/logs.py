@@ -34,7 +34,7 @@ from recollect.entrypoints.http.models import Paged, fitted
 from recollect.entrypoints.http.problems import located
 from recollect.entrypoints.http.routing import USER, Routes
 from recollect.session_log.branches import MAIN
-from recollect.session_log.editing import EntryName
+from recollect.session_log.editing import Edit, EntryName
 from recollect.session_log.entries import Entry
 from recollect.session_log.reading import LogPage, Place
 
@@ -106,9 +106,10 @@ def patch_log_entry(app: App, request: Request, body: EntryPatch) -> Reply:
     scope, name = request.scope(), _named(request)
     _take(app, scope, 1)
 
-    def work(_attempt: Attempt) -> Answer:
+    def work(attempt: Attempt) -> Answer:
+        edit = Edit(body.changed, request.accepts, attempt.again)
         with located(lambda _: ("body",)):
-            edited = app.log_entries.edit(scope, name, body.changed, request.accepts, request.now)
+            edited = app.log_entries.edit(scope, name, edit, request.now)
         return Answer(200, {"version": edited.version}, edited)
 
     about = [scope.user_id, name.conversation_id, name.sequence]
