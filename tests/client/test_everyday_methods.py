@@ -115,3 +115,41 @@ def test_the_client_for_asyncio_has_them_too(for_asyncio: Callable[[], AsyncReco
             assert [one["version"] for one in await memory.get_all(user_id=user)] == []
 
     asyncio.run(story())
+
+
+def test_labels_and_filters_narrow_and_stand_for_a_user(memory: Recollect, user: str) -> None:
+    org = [f"org-{user}", "team"]
+    memory.add("We talk on Slack", namespace=org, metadata={"n": 1})
+    memory.save_memory(None, "We ship on Fridays", namespace=org, agent_id=user, metadata={"n": 2})
+    memory.add("I talk on Slack", user_id=user, agent_id=user)
+    below = memory.search("talk Slack", namespace_prefix=org[:1])["results"]
+    assert (below[0]["content"], below[0]["namespace"]) == ("We talk on Slack", org)
+    assert memory.search("talk Slack", namespace_prefix=[user])["results"] == []
+    assert [one["content"] for one in memory.search("ship", agent_id=user)["results"]] == ["We ship on Fridays"]
+    found = memory.search("talk Slack", namespace=org, filter={"metadata.n": {"lt": 2}})["results"]
+    assert [one["content"] for one in found] == ["We talk on Slack"]
+    assert "Fridays" in memory.context("When do we ship?", namespace=org)["prompt"]
+    assert [one["content"] for one in memory.get_all(namespace=org, filter={"metadata.n": 2})] == ["We ship on Fridays"]
+    assert [one["content"] for one in memory.search(user, "talk", agent_id=user)["results"]] == ["I talk on Slack"]
+
+
+def test_what_a_filter_selects_is_counted_and_deleted(memory: Recollect, user: str) -> None:
+    ids = {memory.save_memory(user, f"fact {n}", metadata={"old": n < 3})["id"] for n in range(4)}
+    wanted: dict[str, Any] = {"filter": {"metadata.old": True}, "limit": 2}
+    counted = memory.delete_memories(user, dry_run=True, **wanted)
+    assert (counted["matched"], counted["deleted"], set(counted["memory_ids"]) < ids) == (3, 0, True)
+    key = f"k-{user}"
+    first, again = (memory.delete_memories(user, idempotency_key=key, **wanted) for _ in range(2))
+    assert first == again
+    assert (first["matched"], first["deleted"]) == (3, 3)
+    assert [one["content"] for one in memory.get_all(user_id=user)] == ["fact 3"]
+
+
+def test_items_below_a_prefix_are_deleted_by_a_filter(memory: Recollect, user: str) -> None:
+    for n in range(3):
+        memory.put_item(["notes", user], str(n), {"n": n})
+    wanted = {"n": {"gte": 1}}
+    assert memory.delete_items(["notes", user], where=wanted, dry_run=True)["matched"] == 2
+    gone = memory.delete_items(["notes", user], where=wanted)
+    assert (gone["deleted"], gone["more"]) == (2, False)
+    assert [one["key"] for one in memory.search_items(["notes", user])] == ["0"]

@@ -16,6 +16,7 @@ import type {
   DecisionReverted,
   DecisionsPage,
   DeleteItem,
+  DeleteItems,
   DeleteMemories,
   Erasure,
   ErasureAccepted,
@@ -34,6 +35,7 @@ import type {
   ItemBatch,
   ItemBatchResults,
   ItemOrNull,
+  ItemsDeleted,
   Job,
   JobBody,
   KnowledgeEntry,
@@ -853,6 +855,11 @@ export class Operations {
   /** Items below a prefix of namespaces, by fields and by meaning; the last written first where nothing is asked. `POST /store/items/search` */
   searchItems(given: SearchItems = {}, options?: RequestOptions): Promise<FoundItems> {
     return this.transport.send({ method: "POST", path: "/store/items/search", query: [], body: "json", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Deletes all items that match; with `dry_run` it says how many there are. `POST /store/items/delete` */
+  deleteItems(given: DeleteItems = {}, options?: RequestOptions): Promise<ItemsDeleted> {
+    return this.transport.send({ method: "POST", path: "/store/items/delete", query: [], body: "json", answer: "json", keyed: false, repeatable: false, answers: [] }, given, options);
   }
 
   /** Namespaces that have items, sorted. `POST /store/namespaces` */

@@ -331,6 +331,19 @@ export interface DeleteItem {
   key: string;
 }
 
+/** Which items go: those below the prefix that pass; something must be named. */
+export interface DeleteItems {
+  namespace_prefix?: Array<string>;
+  /** LangGraph's form: fields, `$eq $ne $gt $gte $lt $lte`. */
+  filter?: JsonObject;
+  /** The grammar of docs/filters.md; with `filter` both hold. */
+  where?: JsonObject;
+  /** Counts, and deletes nothing. */
+  dry_run?: boolean;
+  /** Items of this call. */
+  limit?: number;
+}
+
 /** Which memories go: what is named must all hold; something must be named. */
 export interface DeleteMemories {
   /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
@@ -614,6 +627,21 @@ export interface ItemBatchResults {
 
 /** The item; null where there is none. */
 export type ItemOrNull = Item | null;
+
+export interface ItemPlaceAnswer {
+  namespace: Array<string>;
+  key: string;
+}
+
+export interface ItemsDeleted {
+  /** Of this call. */
+  matched: number;
+  deleted: number;
+  /** Some of them, at most 20. */
+  items: Array<ItemPlaceAnswer>;
+  /** There may be more than these. */
+  more: boolean;
+}
 
 export interface Job {
   job_id: string;

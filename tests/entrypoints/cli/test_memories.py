@@ -58,3 +58,18 @@ def test_what_commands_a_terminal_is_not_printed(run: Run) -> None:
     (line,) = run("memories", "list", *ANNA).stdout.splitlines()
     assert "\x1b" not in line
     assert "and another" in line
+
+
+def test_what_matches_is_counted_and_deleted(run: Run) -> None:
+    first = saved(run, "Anna lives in Lyon", "--keyword", "city")
+    saved(run, "Anna likes tea")
+    wanted = ("memories", "delete-matching", *ANNA, "--filter", '{"keywords": {"contains": "city"}}')
+    counted = run(*wanted, "--dry-run")
+    assert json.loads(counted.stdout) == {"matched": 1, "deleted": 0, "memory_ids": [first["id"]]}
+    assert run(*wanted).exit_code == 1
+    assert json.loads(run(*wanted, "--yes").stdout) == {"matched": 1, "deleted": 1, "memory_ids": [first["id"]]}
+    assert run("memories", "list", *ANNA).stderr == "1 memories\n"
+    assert run("memories", "list", *ANNA, "--filter", '{"importance": {"gt": 0.9}}').stdout == ""
+    assert run("memories", "list", *ANNA, "--below", "org").stdout == ""
+    for wrong in ((), ("--filter", "{"), ("--filter", '{"colour": 1}'), ("--namespace", "a//b")):
+        assert run("memories", "delete-matching", *ANNA, *wrong, "--yes").exit_code == 2

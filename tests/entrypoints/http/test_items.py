@@ -217,3 +217,15 @@ def test_a_key_comes_as_langgraph_mem0_and_others_send_it(tmp_path: Path, header
         assert caller.post("/store/namespaces", {}, **headers).status == 200
         assert caller.post("/store/namespaces", {}, **{name: f"{one}x" for name, one in headers.items()}).status == 401
         assert caller.post("/store/namespaces", {}).status == 401
+
+
+def test_items_are_deleted_by_a_filter_and_only_one_s_own(app: App) -> None:
+    with_settings(app, subject_claim="sub")
+    anna, bert = (Caller(Cloud(app, {"tenant": "acme", "sub": name})) for name in ("anna", "bert"))
+    put(anna, {"a": 1})
+    body = {"where": {"a": 1}}
+    assert bert.post("/store/items/delete", body).json["matched"] == 0
+    assert anna.post("/store/items/delete", {**body, "dry_run": True}).json["matched"] == 1
+    assert anna.post("/store/items/delete", body).json["deleted"] == 1
+    assert got(anna) is None
+    assert [anna.post("/store/items/delete", wrong).status for wrong in ({}, {"where": {"a": {"x": 1}}})] == [422, 422]

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from entrypoints.http.calling import Caller
+from entrypoints.http.calling import Caller, Cloud
+from entrypoints.http.test_credentials import with_settings
 from recollect.app import App
 from recollect.core.scope import SHARED_OWNER
 
@@ -127,3 +128,13 @@ def test_a_filter_narrows_searches_contexts_and_lists(app: App, caller: Caller) 
         assert (answer.status, answer.json["errors"][0]["loc"][:2]) == (422, ["body", "filter"])
     assert caller.get("/v1/users/anna/memories", {"filter": "{"}).status == 422
     assert caller.get("/v1/users/anna/memories", {"filter": '{"title": "x"}'}).status == 422
+
+
+def test_credentials_of_one_user_do_not_reach_what_is_nobody_s(app: App) -> None:
+    with_settings(app, subject_claim="sub")
+    for subject in ("anna", SHARED_OWNER):
+        caller = Caller(Cloud(app, {"tenant": "acme", "sub": subject}))
+        assert caller.post("/v1/memories", {"content": SLACK, "namespace": TEAM}).status == 403
+        assert caller.post("/v1/search", {"query": "slack", "namespace": TEAM}).status == 403
+        assert caller.get(f"/v1/users/{SHARED_OWNER}/memories").status == 403
+        assert caller.post("/v1/memories/delete", {"namespace": TEAM}).status == 403

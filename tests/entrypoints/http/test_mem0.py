@@ -1,6 +1,7 @@
 """mem0's wire on the laptop's server: whose a memory is, its filters, and what its client need not ask for."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import opened
 from recollect.app import App
+from recollect.contracts.examples import an_event
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.filter import holds
 from recollect.core.ids import id_fault
 from recollect.entrypoints.http.mem0.entities import Entities, entity_of, memory_id_of, owner_of, split_memory_id
-from recollect.entrypoints.http.mem0.filters import required_pairs, selection_of
+from recollect.entrypoints.http.mem0.filters import in_index, selection_of
 from recollect.entrypoints.http.routing import path_id
+from recollect.retrieval.attributes import event_fields
 
 ANNA = {"user_id": "anna"}
 TEA = "I drink green tea every morning"
@@ -147,10 +150,28 @@ def test_what_is_no_filter_of_mem0s_is_a_400(mem0: Caller, filters: Any) -> None
     assert isinstance(answer.json["detail"], str)
 
 
-def test_what_an_index_narrows_by_holds_of_all_that_passes() -> None:
-    either = {"OR": [{"run_id": "a"}, {"run_id": "b"}]}
-    wanted = selection_of({**ANNA, **either, "metadata": {"n": 3, "b": True, "c": "x", "d": {"ne": "y"}}}).filter
-    assert required_pairs(wanted) == {("user_id",): "anna", ("metadata", "b"): True, ("metadata", "c"): "x"}
+@pytest.mark.parametrize(
+    ("filters", "narrows"),
+    [
+        ({"run_id": "home"}, True),
+        ({"agent_id": "*"}, True),
+        ({"run_id": None}, True),
+        ({"user_id": {"in": ["ben", "cid"]}}, True),
+        ({"metadata": {"n": {"gt": 3}}}, True),
+        ({"NOT": {"metadata": {"deep": {"x": "y"}}}}, True),
+        ({"created_at": {"gt": "2026-05-02"}}, True),
+        ({"OR": [{"run_id": "home"}, {"metadata": {"n": 4}}]}, True),
+        ({"keywords": {"contains": "no such word"}}, False),
+        ({"NOT": {"keywords": {"icontains": "jam"}}}, False),
+        ({"OR": [{"run_id": "home"}, {"memory_ids": ["x"]}]}, False),
+        ({"updated_at": {"gt": "2030-05-02"}}, False),
+    ],
+)
+def test_an_index_leaves_out_what_it_tells_and_nothing_else(filters: dict[str, Any], narrows: bool) -> None:
+    kept = {"mem0_run_id": "trip", "n": 3, "deep": {"x": "y"}}
+    seen = event_fields(an_event(timestamp=datetime(2026, 5, 1, 12, tzinfo=UTC), metadata=kept))
+    assert not holds(selection_of({**ANNA, **filters}).filter, SEEN)
+    assert holds(in_index(selection_of({**ANNA, **filters}).filter, "anna"), seen) is not narrows
 
 
 @given(st.sampled_from(["user_id", "agent_id", "app_id", "run_id"]), OWNER_IDS)

@@ -463,6 +463,21 @@ class Resources:
         body = {"namespace_prefix": prefix, "query": query, "where": where, "limit": limit, "offset": offset}
         return list((self._answer(store("POST", "items/search", body)))["items"])
 
+    def delete_items(
+        self,
+        namespace_prefix: Sequence[str] = (),
+        *,
+        where: Mapping[str, Any] | None = None,
+        dry_run: bool = False,
+        limit: int | None = None,
+    ) -> Json:
+        """Deletes the items below a prefix that pass `where`, at most 1,000; while there are `more`, call it again.
+
+        `matched` is their number, `items` are places of some; with `dry_run` nothing is deleted.
+        """
+        body = {"namespace_prefix": list(namespace_prefix), "where": where, "dry_run": dry_run, "limit": limit}
+        return self._answer(store("POST", "items/delete", body))
+
     def item_namespaces(
         self, prefix: Sequence[str] = (), *, suffix: Sequence[str] = (), max_depth: int | None = None, limit: int = 100
     ) -> list[list[str]]:

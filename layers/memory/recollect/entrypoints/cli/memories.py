@@ -1,8 +1,9 @@
 """`recollect memories`, `bridge`, `decisions`, `conflicts`: what is remembered, decided, and still open."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, TypeAlias
@@ -16,15 +17,18 @@ from recollect.contradictions.decisions import ConflictStatus, Decision, Decisio
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import RevertOrder, Settling
 from recollect.core.errors import InvalidInput, NotFound
-from recollect.core.scope import Scope
+from recollect.core.filter import EVERYTHING, filter_of
+from recollect.core.scope import Scope, namespace_fault
 from recollect.core.time import iso, parse_instant, utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, check_ids, scope_of
+from recollect.deletion.forget_matching import MOST_AT_ONCE, Matched, Matching
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Sure, Tenant, check_ids, scope_of
 from recollect.entrypoints.cli.console import (
     json_of,
     one_line,
     pages,
     required_text,
     say,
+    sure,
     write_each,
     write_json,
     write_line,
@@ -36,15 +40,27 @@ from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange
+from recollect.retrieval.attributes import MEMORY_FIELDS, of_fields
 
 _PAGE = 200
 _SHOWN = 400
 _NEVER = "never"
+_SAMPLES = 20
 
 MemoryId: TypeAlias = Annotated[str, typer.Argument(help="The memory's id, as `list` shows it.")]
 Keyword: TypeAlias = Annotated[list[str] | None, typer.Option("--keyword", help="May be given several times.")]
 Importance: TypeAlias = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1; absent: 0.5, or as it is.")]
 Expires: TypeAlias = Annotated[str | None, typer.Option(help="When it is gone from every read; `never` clears it.")]
+
+Filtered: TypeAlias = Annotated[
+    str | None, typer.Option("--filter", help="A JSON object in the grammar of docs/filters.md.")
+]
+Agent: TypeAlias = Annotated[str | None, typer.Option("--agent", help="Only those of this agent.")]
+Application: TypeAlias = Annotated[str | None, typer.Option("--app", help="Only those of this application.")]
+Namespace: TypeAlias = Annotated[
+    str | None, typer.Option("--namespace", help="Only those of exactly this one: labels with slashes between.")
+]
+Below: TypeAlias = Annotated[str | None, typer.Option("--below", help="Only those of this namespace and all below it.")]
 
 memories = CommandGroup(help="What is kept of a user as memories.", no_args_is_help=True)
 bridge = CommandGroup(help="Whether events become memories by themselves.", no_args_is_help=True)
@@ -56,10 +72,16 @@ def list_memories(
     scope: Scope,
     status: Annotated[MemoryStatus | None, typer.Option(help="Only those; active ones are current.")] = None,
     key: Annotated[str | None, typer.Option(help="Only the values of this slot.")] = None,
+    wanted: Filtered = None,
+    agent: Agent = None,
+    application: Application = None,
+    namespace: Namespace = None,
+    below: Below = None,
     as_json: AsJson = False,
 ) -> None:
     """Lists memories, the last made first; with --json as JSON Lines."""
-    found = _walk(app, scope, MemoryQuery(status=status, key=key))
+    query = replace(_query(wanted, agent, application, namespace, below), status=status, key=key)
+    found = _walk(app, scope, query)
     write_each("memories", found, as_json, memory_json, lambda memory: write_line(_line(memory)))
 
 
@@ -134,6 +156,59 @@ def delete(app: App, memory_id: MemoryId, scope: Scope) -> None:
     forgotten = app.deletion.events.memory(scope, memory, now=utc_now(), actor=_actor(scope))
     say(f"deleted, with {len(memory.source_event_ids)} events" if memory.source_event_ids else "deleted")
     write_json({"deleted": list(forgotten.event_ids)})
+
+
+@memories.command("delete-matching")
+def delete_matching(
+    app: App,
+    scope: Scope,
+    wanted: Filtered = None,
+    agent: Agent = None,
+    application: Application = None,
+    namespace: Namespace = None,
+    below: Below = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count them, and delete nothing.")] = False,
+    yes: Sure = False,
+) -> None:
+    """Deletes all memories that match, ended ones too, each as by itself; says first how many there are."""
+    query = _query(wanted, agent, application, namespace, below)
+    if query == MemoryQuery():
+        raise InvalidInput("names no memories: --filter, --agent, --app, --namespace or --below")
+    now = utc_now()
+    counted = _all_matching(query, lambda one: app.deletion.matching.count(scope, one, now))
+    say(f"{len(counted)} memories match")
+    if dry_run or not counted:
+        write_json({"matched": len(counted), "deleted": 0, "memory_ids": counted[:_SAMPLES]})
+        return
+    sure(yes, "Delete them with the events they were made from?")
+    gone = _all_matching(query, lambda one: app.deletion.matching.delete(scope, one, now, _actor(scope)))
+    write_json({"matched": len(counted), "deleted": len(gone), "memory_ids": gone[:_SAMPLES]})
+
+
+def _all_matching(query: MemoryQuery, found: Callable[[Matching], Matched]) -> list[str]:
+    matched = pages(lambda after: found(Matching(query, MOST_AT_ONCE, after, lambda: 1.0)))
+    return [memory_id for page in matched for memory_id in page.memory_ids]
+
+
+def _query(
+    wanted: str | None, agent: str | None, application: str | None, namespace: str | None, below: str | None
+) -> MemoryQuery:
+    check_ids(agent=agent, app=application)
+    return MemoryQuery(
+        agent_id=agent,
+        app_id=application,
+        namespace=_labels(namespace),
+        namespace_prefix=_labels(below),
+        where=of_fields(filter_of(json_of(wanted, "--filter is no JSON")), MEMORY_FIELDS) if wanted else EVERYTHING,
+    )
+
+
+def _labels(path: str | None) -> tuple[str, ...] | None:
+    labels = None if path is None else tuple(path.strip("/").split("/"))
+    fault = None if labels is None else namespace_fault(labels)
+    if fault is not None:
+        raise InvalidInput(fault)
+    return labels
 
 
 def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:

@@ -118,6 +118,11 @@ def reserved_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if name in _OURS}
 
 
+def own_name(name: str) -> bool:
+    """Whether we keep something under this name of the metadata."""
+    return name in _OURS
+
+
 def reserved_name(name: str) -> str | None:
     """Under what name the metadata has an entity; None for the user."""
     return _RESERVED.get(name)

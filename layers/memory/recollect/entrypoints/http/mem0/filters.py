@@ -6,7 +6,10 @@ from typing import Any, Final
 
 from recollect.core.errors import InvalidInput
 from recollect.core.filter import (
+    EVERYTHING,
+    MISSING,
     MOST_CONDITIONS,
+    ORDERING,
     AllOf,
     AnyOf,
     Condition,
@@ -15,12 +18,13 @@ from recollect.core.filter import (
     Operator,
     condition,
     conditions_in,
+    fulfils,
     null_or_absent,
     path_of,
     together,
 )
 from recollect.core.time import iso, parse_instant
-from recollect.entrypoints.http.mem0.entities import ENTITIES, owner_of
+from recollect.entrypoints.http.mem0.entities import ENTITIES, entity_of, own_name, owner_of, reserved_name
 
 ANY = "*"
 _TIMES = ("created_at", "updated_at")
@@ -28,6 +32,8 @@ _FIELDS = frozenset((*ENTITIES, *_TIMES, "categories", "keywords", "metadata", "
 _CONNECTIVES = ("AND", "OR", "NOT")
 _MOST_DEPTH = 8
 _OPERATORS: Final = {one.value: one for one in Operator if one is not Operator.EXISTS}
+_OF_TIME = {Operator.EQ, Operator.NE, Operator.IN, Operator.EXISTS, *ORDERING}
+NOTHING = AnyOf()
 _PATHS = {"keywords": "memory", "memory_ids": "id"}
 
 
@@ -55,17 +61,27 @@ def selection_of(filters: object) -> Selection:
     return Selection(tuple(dict.fromkeys(owners)), found)
 
 
-def required_pairs(wanted: Filter) -> dict[tuple[str, ...], Any]:
-    """The texts and truth values that all that passes has, by their paths: what an index can narrow by.
-
-    It compares values as they are written: a number may be written in two ways.
-    """
+def in_index(wanted: Filter, owner: str, *, surely: bool = False) -> Filter:
+    """The filter over what an index has of this owner's records: those pass of which it does not tell, or none."""
     if isinstance(wanted, Condition):
-        exact = wanted.operator is Operator.EQ and isinstance(wanted.value, str | bool)
-        return {wanted.path: wanted.value} if exact else {}
-    if isinstance(wanted, AllOf):
-        return {path: value for one in wanted.filters for path, value in required_pairs(one).items()}
-    return {}
+        told = _told(wanted, owner)
+        return told if told is not None else NOTHING if surely else EVERYTHING
+    if isinstance(wanted, Not):
+        return Not(in_index(wanted.filter, owner, surely=not surely))
+    return type(wanted)(tuple(in_index(one, owner, surely=surely) for one in wanted.filters))
+
+
+def _told(one: Condition, owner: str) -> Filter | None:
+    """None for what stands in the memory alone: its words, its id, when it was updated."""
+    name, *below = one.path
+    if name == "metadata" and below and not own_name(below[0]):
+        return one
+    if name == "created_at" and one.operator in _OF_TIME:
+        return Condition(("timestamp",), one.operator, one.value)
+    kept, own = reserved_name(name), entity_of(owner)
+    if name not in ENTITIES or (kept is not None and name not in own):
+        return None if kept is None else Condition(("metadata", kept), one.operator, one.value)
+    return EVERYTHING if fulfils(own.get(name, MISSING), one.operator, one.value) else NOTHING
 
 
 def _filter(given: object, loc: tuple[str | int, ...], depth: int) -> Filter:

@@ -15,9 +15,8 @@ from recollect.entrypoints.http.mem0.entities import (
     Entities,
     memory_id_of,
     own_metadata,
-    reserved_name,
 )
-from recollect.entrypoints.http.mem0.filters import Selection, required_pairs
+from recollect.entrypoints.http.mem0.filters import Selection, in_index
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.reading import MemoryQuery, MemoryVersion
 from recollect.retrieval.filters import SearchFilters
@@ -108,7 +107,7 @@ def _hits(app: App, scope: Scope, wanted: Filter, asked: Asked) -> Iterable[dict
         text=asked.text,
         vector=None,
         mode=Mode.HYBRID,
-        filters=_narrowed(wanted, asked),
+        filters=SearchFilters(now=asked.now, as_of=asked.as_of, where=in_index(wanted, scope.user_id)),
         wanted=MOST_FOUND,
         rerank=asked.rerank,
     )
@@ -118,15 +117,6 @@ def _hits(app: App, scope: Scope, wanted: Filter, asked: Asked) -> Iterable[dict
         if memory is not None and score >= asked.least_score and holds(wanted, filtered_form(memory)):
             shown.setdefault(memory.id, memory_json(memory, score=score))
     return shown.values()
-
-
-def _narrowed(wanted: Filter, asked: Asked) -> SearchFilters:
-    """What the index can narrow by: equal values at the top of the metadata, in which the entities stand too."""
-    pairs = required_pairs(wanted)
-    metadata = {path[1]: value for path, value in pairs.items() if path[0] == "metadata" and len(path) == 2}
-    beside = {key: value for path, value in pairs.items() if (key := reserved_name(path[0])) is not None}
-    kept = {**metadata, **beside} if ("user_id",) in pairs else metadata
-    return SearchFilters(now=asked.now, as_of=asked.as_of, metadata=kept)
 
 
 def history_json(version: MemoryVersion, before: Memory | None) -> dict[str, Any]:

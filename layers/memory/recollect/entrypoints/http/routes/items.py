@@ -6,19 +6,22 @@ LangGraph's own server does.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any, Self
 
 from pydantic import Field, RootModel, model_validator
 
 from recollect.app import App
-from recollect.core.errors import VersionMismatch
+from recollect.core.errors import InvalidInput, VersionMismatch
 from recollect.core.filter import EVERYTHING, AllOf, Filter, filter_of
 from recollect.core.vectors import FloatArray, vector_of
+from recollect.entrypoints.http.headers import countdown
 from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     AnswerModel,
     Conditions,
+    Count,
     Free,
     Identifier,
     Maybe,
@@ -52,6 +55,9 @@ from recollect.items.langgraph_filter import langgraph_filter
 from recollect.items.use_cases import Get, Operation, Outcome, Put, Search
 
 MOST_OPERATIONS = 1_000
+_SAMPLES = 20
+_MOST_SECONDS = 6.0
+_RESERVE_SECONDS = 5.0
 _LARGEST_OFFSET = 100_000
 _MOST_VECTORS = 64
 _LABELS_IN_QUERY = Text(4 * (MOST_CHARACTERS + MOST_LABELS))
@@ -132,6 +138,16 @@ class SearchItems(RequestModel):
     refresh_ttl: Maybe[bool] = None
 
 
+class DeleteItems(RequestModel):
+    """Which items go: those below the prefix that pass; something must be named."""
+
+    namespace_prefix: Labels = Field(default_factory=list)
+    filter: Maybe[Conditions] = Field(None, description="LangGraph's form: fields, `$eq $ne $gt $gte $lt $lte`.")
+    where: Maybe[Conditions] = Field(None, description="The grammar of docs/filters.md; with `filter` both hold.")
+    dry_run: bool = Field(False, description="Counts, and deletes nothing.")
+    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = Field(MOST_RESULTS, description="Items of this call.")
+
+
 class ListNamespaces(RequestModel):
     prefix: Maybe[Labels] = Field(None, description="`*` is any one label.")
     suffix: Maybe[Labels] = None
@@ -199,6 +215,18 @@ class FoundItems(AnswerModel):
     items: list[FoundItemAnswer]
 
 
+class PlaceAnswer(AnswerModel, title="ItemPlaceAnswer"):
+    namespace: list[str]
+    key: str
+
+
+class ItemsDeleted(AnswerModel):
+    matched: Count = Field(description="Of this call.")
+    deleted: Count
+    items: list[PlaceAnswer] = Field(description="Some of them, at most 20.")
+    more: bool = Field(description="There may be more than these.")
+
+
 class Namespaces(AnswerModel):
     namespaces: list[list[str]]
 
@@ -257,6 +285,34 @@ def search_items(app: App, request: Request, body: SearchItems) -> Reply:
         found = app.items.search(_tenant(request), _search(body), request.now, _reader(request))
     shown = within_page([_found(one) for one in found])
     return Reply(200, FoundItems(items=list(shown)), log={"returned": len(shown)})
+
+
+@routes.post(f"{_ITEMS}/delete", answer=ItemsDeleted)
+def delete_items(app: App, request: Request, body: DeleteItems) -> Reply:
+    """Deletes all items that match; with `dry_run` it says how many there are.
+
+    An item that is written meanwhile stays. A call ends after some seconds; while there are `more`, the same goes on.
+    """
+    if not (body.namespace_prefix or body.filter or body.where):
+        raise InvalidInput("names no items: a namespace_prefix, filter or where", ("body", "where"))
+    left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, _MOST_SECONDS))
+    wanted = Search(
+        prefix=tuple(body.namespace_prefix), filter=_filter(body), limit=body.limit, offset=0, refresh=False
+    )
+    with located(_in_body):
+        found = app.items.search(_tenant(request), wanted, request.now, _reader(request))
+    deleted = 0
+    for one in () if body.dry_run else found:
+        if deleted and left() <= 0:
+            break
+        with suppress(VersionMismatch):
+            gone = Put(place=one.item.place, value=None, expected=one.item.version)
+            app.items.put(_tenant(request), gone, request.now, _reader(request))
+            deleted += 1
+    more = len(found) == body.limit or (not body.dry_run and deleted < len(found))
+    samples = [PlaceAnswer.model_validate(one.item.place) for one in found[:_SAMPLES]]
+    shown = ItemsDeleted(matched=len(found), deleted=deleted, items=samples, more=more)
+    return Reply(200, shown, log={"matched": len(found), "deleted": deleted})
 
 
 @routes.post("/store/namespaces", answer=Namespaces)
@@ -341,7 +397,7 @@ def _search(body: SearchItems) -> Search:
     )
 
 
-def _filter(body: SearchItems) -> Filter:
+def _filter(body: SearchItems | DeleteItems) -> Filter:
     given = [langgraph_filter(body.filter)] if body.filter else []
     with located(lambda _: ("where",)):
         given += [filter_of(body.where)] if body.where else []
