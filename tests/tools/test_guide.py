@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import recollect
 from entrypoints.cli.running import Home, serving
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
@@ -148,6 +149,13 @@ def test_what_the_page_of_aws_names_is_in_template_makefile_and_checkout() -> No
     files += re.findall(r"\binfra/[\w/.]+", page)
     assert len(files) >= 5
     assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
+def test_the_errors_told_are_classes_of_the_client() -> None:
+    cells = re.findall(r"^\| ((?:`[A-Z]\w+`(?:, )?)+) \|", PAGES["2-in-a-project"], re.MULTILINE)
+    told = {name for cell in cells for name in re.findall(r"\w+", cell)}
+    assert len(told) >= 8
+    assert all(issubclass(getattr(recollect, name), recollect.RecollectClientError) for name in told)
 
 
 def test_the_costs_told_are_those_of_the_table_of_operations() -> None:
