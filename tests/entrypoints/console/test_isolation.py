@@ -79,7 +79,7 @@ def test_another_user_is_absent_for_who_speaks_for_one(app: App, caller: Caller)
 
     def console(subject: str) -> Console:
         principal = Principal("local", subject=subject, limited_to_subject=True)
-        return Console(app, lambda _call: principal, AccessLog("INFO"))
+        return Console.over(app, lambda _call: principal, AccessLog("INFO"))
 
     bert, anna = console("bert"), console("anna")
     assert bert.answer(Call(method="GET", path="/console")).headers["Location"] == "/console/users/bert"

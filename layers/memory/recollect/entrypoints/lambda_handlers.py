@@ -21,6 +21,7 @@ from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.in_turn import InTurn
 from recollect.entrypoints.priming import primed
+from recollect.settings import Settings
 
 if TYPE_CHECKING:
     from recollect.contradictions.ask_model import OpinionRun
@@ -162,6 +163,25 @@ def mcp_handler(app: App) -> Handler:
     endpoint = McpEndpoint(app, cloud_credentials(app.settings), lambda_log(app.settings.log_level))
     run_warm_ups(app, served(endpoint.admitting(as_nobody, unheard_log(app.settings.log_level))), WARM_UPS)
     return served(endpoint)
+
+
+def console_handler(settings: Settings) -> Handler:
+    """A handler of the console's shell and pages, which asks the API at the name that the request was sent to."""
+    from recollect.entrypoints.console.elsewhere import ConsoleElsewhere
+    from recollect.entrypoints.http.access_log import lambda_log
+    from recollect.entrypoints.http.aws import API_SECONDS, call_of, cloud_credentials, response_of
+
+    console = ConsoleElsewhere(cloud_credentials(settings), lambda_log(settings.log_level))
+    scheme = "http" if settings.local_api else "https"
+
+    def handler(event: dict[str, Any], context: LambdaContext) -> Answer:
+        asked = event["requestContext"]
+        stage = asked.get("stage", "$default")
+        base = f"{scheme}://{asked['domainName']}" + ("" if stage == "$default" else f"/{stage}")
+        remaining = min(API_SECONDS, _remaining(context)())
+        return response_of(console.answer(call_of(event, remaining), base))
+
+    return handler
 
 
 def summarize_handler(app: App) -> Handler:

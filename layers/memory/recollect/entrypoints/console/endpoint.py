@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from time import perf_counter
-from urllib.parse import urlsplit
+from typing import Self
+from urllib.parse import quote, urlencode, urlsplit
 
 from recollect.app import App
 from recollect.core.errors import Forbidden, Unauthenticated
-from recollect.entrypoints.console.api import Api, Refusal
+from recollect.entrypoints.console.api import Api, Dispatch, Refusal
 from recollect.entrypoints.console.assets import asset
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.sessions import PATH, Session
 from recollect.entrypoints.console.views.data import NDJSON
-from recollect.entrypoints.console.visit import FETCHED, Views, Visit
+from recollect.entrypoints.console.visit import FETCHED, START, NewestJobs, Views, Visit
 from recollect.entrypoints.http.credentials import Authenticate
 from recollect.entrypoints.http.dispatch import Answer, Dispatcher, RequestLog, rendered
 from recollect.entrypoints.http.messages import Call, Reply
@@ -48,15 +49,30 @@ def views() -> Views:
 class Console:
     """Answers requests at `/console` for one app, by the credentials that the API takes; nothing escapes it."""
 
-    def __init__(self, app: App, authenticate: Authenticate, log: RequestLog) -> None:
-        self._app = app
-        self._dispatch = Dispatcher(app, routes_of(GROUPS), authenticate, log).dispatch
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        authenticate: Authenticate,
+        log: RequestLog,
+        *,
+        has_keys: bool = False,
+        newest_jobs: NewestJobs | None = None,
+    ) -> None:
+        """`dispatch` asks the API. `has_keys`: people sign in with a key of this server."""
+        self._dispatch = dispatch
+        self._newest_jobs = newest_jobs
         self._authenticate = authenticate
         self._log = log
-        self._has_keys = app.settings.has_keys
+        self._has_keys = has_keys
         declared = views()
         self._views = {id(route): view for route, view in declared}
         self._routes = [route for route, _ in declared]
+
+    @classmethod
+    def over(cls, app: App, authenticate: Authenticate, log: RequestLog) -> Self:
+        """That of a process which has the whole app."""
+        dispatch = Dispatcher(app, routes_of(GROUPS), authenticate, log).dispatch
+        return cls(dispatch, authenticate, log, has_keys=app.settings.has_keys, newest_jobs=app.jobs.newest)
 
     def answer(self, call: Call) -> Answer:
         """The page, or what is said of an error, with a line in the log."""
@@ -70,12 +86,13 @@ class Console:
         except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: only its type is logged
             error = caught
             reply = self._explained(caught, call, session, principal)
-        reply = replace(reply, headers={**PAGE_HEADERS, **self._kept(call, session, reply), **reply.headers})
+        fixed = {**PAGE_HEADERS, **_pushed(call), **self._kept(call, session, reply)}
+        reply = replace(reply, headers={**fixed, **reply.headers})
         self._log.request(call, seen[0] if seen else None, principal, reply, perf_counter() - started, error)
         return _whole(reply) if reply.content_type == NDJSON else rendered(reply)
 
     def _reply(self, call: Call, session: Session, principal: Principal | None, seen: list[Route]) -> Reply:
-        path = PATH + call.path.removeprefix(FETCHED) if call.path.startswith(f"{FETCHED}/") else call.path
+        path = _page_path(call.path)
         if path.startswith(f"{PATH}/static/"):
             return asset(path.removeprefix(f"{PATH}/static/"), call)
         _check_origin(call)
@@ -99,7 +116,7 @@ class Console:
             headers["authorization"] = f"Bearer {session.key}"
         known = principal or Principal("")
         return Visit(
-            app=self._app,
+            newest_jobs=self._newest_jobs,
             call=call,
             principal=known,
             api=Api(self._dispatch, replace(call, headers=headers), known),
@@ -149,6 +166,19 @@ class Console:
         if error.status == 401:
             return visit.page("sign_in.html", 401, wrong=False)
         return visit.page("problem.html", error.status, problem=error.problem, sentences=error.sentences)
+
+
+def _page_path(path: str) -> str:
+    """The page that is meant: what a script asks for stands at another path."""
+    return PATH + path.removeprefix(FETCHED).removesuffix(START) if path.startswith(f"{FETCHED}/") else path
+
+
+def _pushed(call: Call) -> dict[str, str]:
+    """Which address the browser shows of a page that its script has asked for; not of a part that is asked again."""
+    if call.method != "GET" or not call.path.startswith(f"{FETCHED}/") or "hx-boosted" not in call.headers:
+        return {}
+    query = f"?{urlencode(call.query)}" if call.query else ""
+    return {"HX-Push-Url": quote(_page_path(call.path)) + query}
 
 
 def _whole(reply: Reply) -> Answer:

@@ -1,34 +1,43 @@
 """A request of a browser as the pages see it: ids, fields, the API, and how to answer."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from recollect.app import App
 from recollect.entrypoints.console.api import Api
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.rendering import link, render
 from recollect.entrypoints.console.sessions import PATH
 from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.routing import Route
+from recollect.jobs.job import Job
 from recollect.settings import Principal
 
 HTML = "text/html; charset=utf-8"
-FETCHED = "/console/-"
-"""Where a page's script asks for pages behind an authorizer, which takes no cookie."""
+FETCHED = "/console-pages"
+"""Where the shell's script asks for pages behind an authorizer, which takes no cookie (`elsewhere`)."""
+START = "/start"
+"""The first page there: a route for all that is below a path needs something below it."""
+
+
+NewestJobs = Callable[[str, int], Sequence[Job]]
+"""The newest jobs of a tenant, at most so many."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked."""
+    """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked.
 
-    app: App
+    `newest_jobs` is None where they are another process's.
+    """
+
     call: Call
     principal: Principal
     api: Api
     form_token: str
+    newest_jobs: NewestJobs | None = None
     ids: Mapping[str, str] = field(default_factory=dict)
     is_fetched: bool = False
     can_sign_out: bool = False
@@ -57,7 +66,13 @@ class Visit:
     def go(self, *parts: str, **query: Any) -> Reply:
         """Another page, after something was done."""
         target = link(*parts, **query)
-        return Reply(303, "", {"Location": FETCHED + target.removeprefix(PATH) if self.is_fetched else target})
+        return Reply(303, "", {"Location": fetched(target) if self.is_fetched else target})
+
+
+def fetched(target: str) -> str:
+    """Where a script asks for a page."""
+    path, question, query = target.partition("?")
+    return f"{FETCHED}{path.removeprefix(PATH) or START}{question}{query}"
 
 
 View = Callable[[Visit], Reply]

@@ -52,7 +52,7 @@ def build_handler(
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         remaining = min(API_SECONDS, context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS
-        return _response(dispatch.dispatch(call_of(event, max(0.0, remaining))))
+        return response_of(dispatch.dispatch(call_of(event, max(0.0, remaining))))
 
     return handler
 
@@ -66,7 +66,7 @@ def cloud_credentials(settings: Settings) -> Authenticate:
     return local_credentials(settings)
 
 
-def _response(answer: Answer) -> dict[str, Any]:
+def response_of(answer: Answer) -> dict[str, Any]:
     """As an HTTP API takes it, in the payload format 2.0: bytes in base64, and a text that is shorter so."""
     body, encoded = answer.body, is_sent_in_base64(answer.body)
     if encoded:

@@ -91,7 +91,7 @@ def _console(app: App, log: AccessLog) -> Application:
     """Made with the first request to it: who uses the API alone reads no templates."""
     from recollect.entrypoints.console.endpoint import Console
 
-    return _answering(Console(app, key_credentials(app.settings), log).answer, app.settings)
+    return _answering(Console.over(app, key_credentials(app.settings), log).answer, app.settings)
 
 
 def _all_routes() -> list[Route]:

@@ -3,6 +3,7 @@
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target === document.body) document.getElementById("main")?.focus();
 });
+
 // A file that is dropped is as good as one that is chosen.
 document.addEventListener("dragover", (event) => {
   const place = event.target.closest?.(".drop");
@@ -15,4 +16,44 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   place.classList.remove("over");
   place.querySelector("input[type=file]").files = event.dataTransfer.files;
+});
+
+// In the shell of a stack, pages are asked for with the token that this tab keeps.
+document.addEventListener("DOMContentLoaded", () => {
+  const pages = document.body.dataset.pages;
+  if (!pages) return;
+  const KEY = "recollect-token";
+  const token = () => sessionStorage.getItem(KEY);
+  const page = (path) => path.startsWith(pages + "/") ? path : pages + (path.replace(/^\/console/, "").replace(/^\/?(\?|$)/, "/start$1"));
+  const open = () => htmx.ajax("GET", location.pathname + location.search, { target: document.body, swap: "innerHTML" });
+  const signOut = () => { sessionStorage.removeItem(KEY); location.assign("/console"); };
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    event.detail.path = page(event.detail.path);
+    event.detail.headers["Authorization"] = "Bearer " + token();
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status !== 401) return;
+    event.preventDefault();
+    signOut();
+  });
+  document.addEventListener("submit", (event) => {
+    if (event.target.id !== "token-form") return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    sessionStorage.setItem(KEY, document.getElementById("token").value.trim());
+    open();
+  }, true);
+  document.addEventListener("click", async (event) => {
+    if (event.target.closest?.("[data-sign-out]")) signOut();
+    const download = event.target.closest?.("a[download]");
+    if (!download) return;
+    event.preventDefault();
+    const answer = await fetch(page(new URL(download.href).pathname), { headers: { Authorization: "Bearer " + token() } });
+    const saved = document.createElement("a");
+    saved.href = URL.createObjectURL(await answer.blob());
+    saved.download = download.getAttribute("download");
+    saved.click();
+  }, true);
+  if (token()) open();
 });

@@ -23,7 +23,7 @@ REACHES = {
 def operations(visit: Visit) -> Reply:
     """Backlog, parts, and the newest jobs, erasures among them."""
     _check_admin(visit)
-    jobs = visit.app.jobs.newest(visit.principal.tenant, _NEWEST)
+    jobs = visit.newest_jobs(visit.principal.tenant, _NEWEST) if visit.newest_jobs is not None else None
     return visit.page("operations.html", readiness=_readiness(visit), jobs=jobs, kinds=REACHES)
 
 
