@@ -9,12 +9,16 @@ from infra.tools.cloudformation import template as read_template
 from infra.tools.cloudformation import walk as walk
 
 FUNCTIONS = (
-    "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "summarize", "project",
-    "jobs", "retain",
+    "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "console", "summarize",
+    "project", "jobs", "retain",
 )  # fmt: skip
+WITH_DATA = tuple(name for name in FUNCTIONS if name != "console")
+"""What reads and writes the stack's data; the console asks the API."""
 EMBEDDING = ("retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "project", "jobs")
 ASKING = ("converse", "summarize", "jobs")
 PUBLIC_ROUTES = {"GET /v1/health", "GET /v1/ready", "GET /v1/openapi.json", "GET /docs"}
+SHELL_ROUTES = {"GET /console", "GET /console/{proxy+}"}
+"""Without credentials too: what they answer holds no data."""
 
 
 @cache
@@ -52,9 +56,13 @@ def routes(name: str) -> dict[str, dict[str, Any]]:
 
 def operations() -> dict[str, dict[str, Any]]:
     """Every operation of the API by route; what a path's operations share stands among them as `parameters`."""
-    paths = properties("Api")["DefinitionBody"]["paths"]
-    methods = [(path, method, one) for path, each in paths.items() for method, one in each.items()]
+    methods = [(path, method, one) for path, each in paths().items() for method, one in each.items()]
     return {f"{_method(method)} {path}": one for path, method, one in methods if method != "parameters"}
+
+
+def paths() -> dict[str, dict[str, Any]]:
+    """The API's paths, conditional ones included."""
+    return {path: _unconditional(each) for path, each in properties("Api")["DefinitionBody"]["paths"].items()}
 
 
 def _method(key: str) -> str:

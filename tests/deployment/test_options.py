@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from deployment.resolving import Stack, translated
-from deployment.template import FUNCTIONS, listed, template, walk
+from deployment.template import FUNCTIONS, WITH_DATA, listed, statements, template, walk
 from recollect.entrypoints.http.headers import KEY, REPLAYED
 
+CONSOLE = {"Console": "true"}
 VPC = {"SubnetIds": "subnet-0a1,subnet-0b2,subnet-0c3", "SecurityGroupIds": "sg-0a1,sg-0b2"}
 CUSTOMER_KEY = {"KmsKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"}
 ADDRESS = {
@@ -126,7 +127,7 @@ def test_what_is_kept_is_encrypted_by_the_customers_key_which_every_function_may
     (rule,) = stack.properties("SnapshotBucket")["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert rule["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn}
     assert stack.properties("SearchDomain")["EncryptionAtRestOptions"] == {"Enabled": True, "KmsKeyId": arn}
-    for role in ROLES[:-1]:
+    for role in (f"{name.capitalize()}Role" for name in WITH_DATA):
         (statement,) = statements_of(stack, role, "kms")
         assert statement["Resource"] == arn
         assert statement["Condition"]["StringEquals"]["kms:ViaService"] == [
@@ -136,7 +137,7 @@ def test_what_is_kept_is_encrypted_by_the_customers_key_which_every_function_may
 
 
 def test_every_role_has_the_boundary(source: Mapping[str, Any]) -> None:
-    stack = Stack(source, parameters=BOUNDARY)
+    stack = Stack(source, parameters={**BOUNDARY, **CONSOLE})
     roles = {name: one for name, one in stack.made().items() if one["Type"] == "AWS::IAM::Role"}
     assert sorted(roles) == sorted(ROLES)
     assert all(one["Properties"]["PermissionsBoundary"] == BOUNDARY["PermissionsBoundaryArn"] for one in roles.values())
@@ -145,3 +146,22 @@ def test_every_role_has_the_boundary(source: Mapping[str, Any]) -> None:
 def test_a_stack_of_two_of_them_is_refused_by_no_rule(source: Mapping[str, Any]) -> None:
     together = {**VPC, **CUSTOMER_KEY, **ADDRESS, **BOUNDARY, **BROWSERS}
     assert Stack(source, parameters=together).refusals() == []
+
+
+def test_without_the_parameter_there_is_nothing_of_the_console(source: Mapping[str, Any]) -> None:
+    without, asked = Stack(source), Stack(source, parameters=CONSOLE)
+    added = set(asked.made()) - set(without.made())
+    named = {name for name in added if name.startswith("Console")}
+    assert added == named
+    assert {"ConsoleFunction", "ConsoleRole", "ConsoleLogs", "ConsolePermission"} <= named
+    assert "Console" not in str(without.made())
+    assert "ConsoleUrl" not in without.outputs()
+    assert asked.outputs()["ConsoleUrl"].endswith("/console")
+
+
+def test_the_console_has_no_right_to_data() -> None:
+    assert {action.partition(":")[0] for one in statements("console") for action in listed(one["Action"])} == {
+        "logs",
+        "ec2",
+        "xray",
+    }

@@ -13,6 +13,7 @@ from deployment.template import (
     ASKING,
     EMBEDDING,
     FUNCTIONS,
+    WITH_DATA,
     environment,
     listed,
     managed,
@@ -154,7 +155,7 @@ def test_only_what_asks_a_model_may_call_it_on_bedrock() -> None:
 _STORE = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", WITH_DATA)
 def test_every_function_may_read_the_one_parameter_that_holds_the_rules(name: str) -> None:
     read = [one["Resource"]["Fn::Sub"] for one in statements(name) if "ssm:GetParameter" in listed(one["Action"])]
     assert [one for one in read if "OpenaiApiKey" not in one] == [f"{_STORE}:parameter${{RulesParameter}}"]

@@ -12,8 +12,10 @@ from deployment.template import (
     FUNCTIONS,
     PUBLIC_ROUTES,
     ROOT,
+    SHELL_ROUTES,
     function,
     operations,
+    paths,
     properties,
     routes,
     sample_events,
@@ -21,6 +23,7 @@ from deployment.template import (
     walk,
 )
 from recollect.app import App
+from recollect.entrypoints.console.visit import FETCHED
 from recollect.entrypoints.http import aws
 from recollect.entrypoints.http.aws import API_SECONDS, build_handler
 from recollect.entrypoints.http.dispatch import Answer
@@ -62,18 +65,22 @@ def test_routes_without_credentials_are_those_of_the_code() -> None:
     assert {route.template for route in routes_of(GROUPS) if not route.needs_credentials} == PUBLIC_ROUTES
 
 
-def test_only_the_four_public_routes_need_no_token() -> None:
+def test_the_console_has_a_shell_for_everybody_and_pages_below_one_path() -> None:
+    assert set(routes("console")) == SHELL_ROUTES | {f"{method} {FETCHED}/{{proxy+}}" for method in ("GET", "POST")}
+
+
+def test_only_the_public_routes_and_the_shell_need_no_token() -> None:
     api = properties("Api")["Auth"]
     assert set(api["Authorizers"]) == {api["DefaultAuthorizer"]}
     assert set(api["Authorizers"]["Tokens"]["JwtConfiguration"]) == {"issuer", "audience"}
     of_their_own = {route: one["security"] for route, one in operations().items() if "security" in one}
-    assert of_their_own == {route: [{"NONE": []}] for route in PUBLIC_ROUTES}
+    assert of_their_own == {route: [{"NONE": []}] for route in PUBLIC_ROUTES | SHELL_ROUTES}
 
 
 def test_as_sam_translates_it_every_other_route_wants_a_token() -> None:
     for path, each in translated()["Resources"]["Api"]["Properties"]["Body"]["paths"].items():
-        for method, one in each.items():
-            public = f"{method.upper()} {path}" in PUBLIC_ROUTES
+        for method, one in each.get("Fn::If", [None, each])[1].items():
+            public = f"{method.upper()} {path}" in PUBLIC_ROUTES | SHELL_ROUTES
             assert method == "parameters" or one["security"] == [{"NONE" if public else "Tokens": []}]
 
 
@@ -82,9 +89,9 @@ def test_every_operation_is_of_one_function() -> None:
 
 
 def test_a_path_declares_its_parameters_and_no_others() -> None:
-    for path, each in properties("Api")["DefinitionBody"]["paths"].items():
+    for path, each in paths().items():
         declared = [one["name"] for one in each.get("parameters", [])]
-        assert declared == re.findall(r"{(\w+)}", path)
+        assert declared == re.findall(r"{(\w+)\+?}", path)
         assert all((one["in"], one["required"]) == ("path", True) for one in each.get("parameters", []))
 
 
@@ -108,7 +115,7 @@ def test_where_a_function_has_an_alias_the_api_calls_that() -> None:
     made = translated()["Resources"]
     aliased = {one["Properties"]["FunctionName"]["Ref"] for one in made.values() if one["Type"] == "AWS::Lambda::Alias"}
     called = set(re.findall(r"functions/\${(\w+)\.Arn}/invocations", str(made["Api"])))
-    assert called == {"SummarizeFunction"}
+    assert called == {"SummarizeFunction", "ConsoleFunction"}
     assert called & aliased == set()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deployment.template import FUNCTIONS, ROOT, routes
+from deployment.template import WITH_DATA, ROOT, routes
 from embedded.setting import away, open_memory
 from recollect.adapters.local.database import FILE_NAME
 from recollect.bootstrap import open_app
@@ -17,7 +17,7 @@ from recollect.settings import Settings
 
 
 def test_every_function_that_somebody_waits_for_has_a_list() -> None:
-    answering = {name for name in FUNCTIONS if routes(name)}
+    answering = {name for name in WITH_DATA if routes(name)}
     assert OPENED.keys() == answering | {"project"}
 
 

@@ -33,6 +33,7 @@ GIVEN_MB: Mapping[str, tuple[int, str]] = {
     "project": (1769, "a batch of 100 long messages must end within its time-out"),
     "jobs": (1769, "a step of a job must end within its time-out, and embeds"),
     "retain": (512, "nobody waits, and it has no model"),
+    "console": (512, "waits for the API, of whose answers it makes pages, and has no model"),
 }
 """What no sample decides, with the reason."""
 

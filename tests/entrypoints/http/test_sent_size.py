@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.entrypoints.http.aws import _response
+from recollect.entrypoints.http.aws import response_of
 from recollect.entrypoints.http.dispatch import Answer, rendered, sent_bytes
 from recollect.entrypoints.http.messages import Reply
 from recollect.entrypoints.http.routing import ANSWER_BYTES
@@ -18,7 +18,7 @@ _HEADERS = {"Content-Type": "application/x-ndjson", "Link": f"<{'x' * 2000}>"}
 
 def as_lambda_sends(answer: Answer) -> bytes:
     """What the runtime client makes of a handler's answer."""
-    return json.dumps(_response(answer), ensure_ascii=False).encode()
+    return json.dumps(response_of(answer), ensure_ascii=False).encode()
 
 
 BODIES = st.one_of(st.text(st.characters(exclude_categories=["Cs"]), max_size=300), st.binary(max_size=300))
@@ -26,7 +26,7 @@ BODIES = st.one_of(st.text(st.characters(exclude_categories=["Cs"]), max_size=30
 
 @given(body=BODIES)
 def test_the_size_is_that_of_what_is_sent_and_the_client_gets_the_body(body: str | bytes) -> None:
-    sent = _response(Answer(200, {}, body))
+    sent = response_of(Answer(200, {}, body))
     assert sent_bytes(body) == len(json.dumps(sent["body"], ensure_ascii=False).encode()) - len('""')
     got = base64.b64decode(sent["body"]) if sent["isBase64Encoded"] else sent["body"].encode()
     assert got == (body if isinstance(body, bytes) else body.encode())

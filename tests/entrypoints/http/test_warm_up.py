@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deployment.template import FUNCTIONS, routes
+from deployment.template import WITH_DATA, routes
 from embedded.setting import Memory, away, open_memory, with_parts
 from entrypoints.http.test_credentials import with_settings
 from recollect.app import App
@@ -55,7 +55,7 @@ def test_every_warm_up_is_a_good_request_of_its_group(group: str, app: App) -> N
 def test_every_function_that_answers_is_warmed_up() -> None:
     """`jobs` and others have no clients; `mcp` and `summarize` have lists of their own."""
     assert set(WARM_UPS) <= set(GROUPS)
-    assert {name for name in FUNCTIONS if routes(name)} - {"mcp", "converse", "summarize"} <= set(WARM_UPS)
+    assert {name for name in WITH_DATA if routes(name)} - {"mcp", "converse", "summarize"} <= set(WARM_UPS)
 
 
 def test_nobody_is_no_tenant_of_a_token() -> None:
