@@ -54,8 +54,13 @@ def sign_in(context: BrowserContext, site: Site) -> None:
 
 
 def check(page: Page, rules: Sequence[str] = ()) -> None:
-    """Nothing that axe finds by these rules, else by all; nothing wider than the screen, one first heading, light."""
+    """Nothing that axe finds by these rules, else by all; and that it `fits`."""
     assert violations(page, rules) == [], page.url
+    fits(page)
+
+
+def fits(page: Page) -> None:
+    """Nothing is wider than the screen, one first heading, not too heavy."""
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
     assert page.locator("h1").count() == 1
     assert len(page.content().encode()) < PAGE_BYTES

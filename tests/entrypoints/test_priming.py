@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deployment.template import WITH_DATA, ROOT, routes
+from deployment.template import ROOT, WITH_DATA, routes
 from embedded.setting import away, open_memory
 from recollect.adapters.local.database import FILE_NAME
 from recollect.bootstrap import open_app
