@@ -13,7 +13,7 @@ from browser.site import KEY, Site, check
 from recollect.entrypoints.console.elsewhere import ConsoleElsewhere
 from recollect.entrypoints.console.visit import FETCHED
 from recollect.entrypoints.http.access_log import AccessLog
-from recollect.entrypoints.http.dispatch import token_credentials
+from recollect.entrypoints.http.credentials import token_credentials
 from recollect.entrypoints.http.messages import Call
 from recollect.settings import Settings
 

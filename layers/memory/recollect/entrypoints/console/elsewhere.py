@@ -17,7 +17,8 @@ from recollect.entrypoints.console.endpoint import PAGE_HEADERS, Console
 from recollect.entrypoints.console.rendering import render
 from recollect.entrypoints.console.sessions import PATH
 from recollect.entrypoints.console.visit import FETCHED, HTML
-from recollect.entrypoints.http.dispatch import Answer, Authenticate, RequestLog, rendered
+from recollect.entrypoints.http.credentials import Authenticate
+from recollect.entrypoints.http.dispatch import Answer, RequestLog, rendered
 from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.problems import reply_to
 
