@@ -7,8 +7,8 @@ python -m infra.tools.dependencies --upgrade    # resolves all anew
 python -m infra.tools.dependencies --check      # says which files do not fit what they are made from; needs no network
 
 `layers/dependencies` holds what the package and its extras `aws` and `console` need, without what NOT_IN_FUNCTIONS
-names, `layers/mcp` what the extra `mcp` needs beside that, `layers/embedder` what embeds: one package in two layers of a
-function would be laid over itself. `infra/model-requirements.txt` is for the machine that makes the layers, and no
+names, `layers/mcp` what the extra `mcp` needs beside that, `layers/embedder` what embeds: one package in two layers of
+a function would be laid over itself. `infra/model-requirements.txt` is for the machine that makes the layers, and no
 layer: what builds the model.
 """
 
