@@ -1,14 +1,15 @@
 """An index filters as the reference does, whatever the filter: for the test classes of every engine."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.contracts.examples import NOW, SearchIndexSetting, an_event, seen
+from recollect.contracts.examples import NOW, SearchIndexSetting, a_document, a_vector, an_event, seen
 from recollect.core.event import Event, EventType, Role, Source
-from recollect.core.filter import AllOf, AnyOf, Condition, Filter, Not, Operator, holds
+from recollect.core.filter import AllOf, AnyOf, Condition, Filter, Not, Operator, filter_of, holds
 from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.ports import SearchIndex
@@ -103,6 +104,15 @@ class FiltersInTheIndex(SearchIndexSetting):
     """Every record that passes is nominated, and no other one where the index can tell."""
 
     examples = 60
+
+    def test_what_an_earlier_release_indexed_is_left_to_be_read_back(self, index: SearchIndex, scope: Scope) -> None:
+        event = an_event(scope, metadata={"a": 1})
+        self.put(index, scope, [event])
+        index.put([replace(a_document(scope, event, a_vector()), attributes=())])
+        for wanted in ({"metadata.a": 1}, {"metadata.a": 2}, {"not": {"metadata.a": 1}}):
+            assert seen(index, scope, filters={"where": filter_of(wanted)}) == {event.id}
+        assert seen(index, scope, filters={"where": filter_of({"role": "bot"})}) == set()
+        assert seen(index, scope, filters={"agent_id": "helper"}) == set()
 
     def test_a_filter_selects_what_the_reference_selects(self, index: SearchIndex, scope: Scope) -> None:
         events = events_of(scope)

@@ -90,7 +90,9 @@ def test_another_user_s_and_another_place_s_memories_stay(caller: Caller) -> Non
     assert (len(listed(caller, "ben")), len(listed(caller, SHARED_OWNER))) == (1, 1)
 
 
-@pytest.mark.parametrize("body", [{}, {"filter": {}}, {"filter": {"colour": 1}}, {"filter": OLD, "limit": 501}])
+@pytest.mark.parametrize(
+    "body", [{}, {"filter": {}}, {"filter": {"and": []}}, {"filter": {"colour": 1}}, {"filter": OLD, "limit": 501}]
+)
 def test_nothing_named_and_nonsense_are_refused(caller: Caller, body: dict[str, Any]) -> None:
     saved(caller, "fact")
     assert caller.post("/v1/memories/delete", {"user_id": "anna", **body}).status == 422

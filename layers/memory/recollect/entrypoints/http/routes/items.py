@@ -293,12 +293,12 @@ def delete_items(app: App, request: Request, body: DeleteItems) -> Reply:
 
     An item that is written meanwhile stays. A call ends after some seconds; while there are `more`, the same goes on.
     """
-    if not (body.namespace_prefix or body.filter or body.where):
-        raise InvalidInput("names no items: a namespace_prefix, filter or where", ("body", "where"))
     left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, _MOST_SECONDS))
     wanted = Search(
         prefix=tuple(body.namespace_prefix), filter=_filter(body), limit=body.limit, offset=0, refresh=False
     )
+    if not wanted.prefix and wanted.filter in (EVERYTHING, AllOf((EVERYTHING,))):
+        raise InvalidInput("names no items: a namespace_prefix, filter or where", ("body", "where"))
     with located(_in_body):
         found = app.items.search(_tenant(request), wanted, request.now, _reader(request))
     deleted = 0

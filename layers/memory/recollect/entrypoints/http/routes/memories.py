@@ -233,12 +233,12 @@ def delete_memories(app: App, request: Request, body: DeleteMemories) -> Reply:
     A call ends after 500 memories or some seconds; `next_cursor` leads on.
     """
     scope = request.scope(body)
-    if not any(getattr(body, name) for name in _SELECTING):
-        raise InvalidInput("names no memories: all of a user go with DELETE /v1/users/{user_id}", ("body", "filter"))
     listing = listing_of(app, "delete", scope, body)
     left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, _MOST_SECONDS))
     given = {name: getattr(body, name) for name in _SELECTING if name != "filter"}
     query = MemoryQuery(**given, where=filter_in(body.filter, MEMORY_FIELDS))
+    if query == MemoryQuery():
+        raise InvalidInput("names no memories: all of a user go with DELETE /v1/users/{user_id}", ("body", "filter"))
     after = None if body.cursor is None else str(open_cursor(body.cursor, listing, 1)[0])
     matching = Matching(query, body.limit, after, left)
 
