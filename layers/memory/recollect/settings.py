@@ -327,7 +327,7 @@ class Settings:
     @property
     def has_keys(self) -> bool:
         """Whether the laptop's server asks for a key or a signature."""
-        return bool(self.api_keys or self.signing_keys)
+        return bool(self.api_keys or self.signing_keys or self.signing_keys_parameter)
 
     @property
     def asks_openai(self) -> bool:
