@@ -86,7 +86,6 @@ def test_what_is_no_id_is_refused_in_a_body(caller: Caller, name: str, value: st
 
 def test_other_paths_are_not_found(caller: Caller) -> None:
     for path in (
-        "/",
         "/v1",
         "/v1/users//events",
         "/v1/users/a/b/events",
