@@ -97,15 +97,15 @@ class Talking(Subject):
         self._said = itertools.cycle(turn.text for turn in data.turns[TURNS:])
 
     def said(self) -> EventDraft:
-        """A message as somebody said it."""
-        return replace(self.draft(), content=next(self._said))
+        """A message as somebody says it: it arrives at once, so that nothing newer can have ended it already."""
+        return replace(self.draft(), content=next(self._said), timestamp=utc_now())
 
     def long(self) -> EventDraft:
         """A message of 1 KB, of several put together."""
         text = ""
         while len(text) < LONG_BYTES:
             text += f"{next(self._said)} "
-        return replace(self.draft(), content=text[:LONG_BYTES])
+        return replace(self.said(), content=text[:LONG_BYTES])
 
 
 def _packed_before(app: App, prepare: Prepared) -> Prepared:

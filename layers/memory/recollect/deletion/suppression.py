@@ -139,7 +139,7 @@ class Rejections:
 class SuppressionCheck:
     """What a request that stores events compares: the tenant's keys, and rejections under older keys than the newest.
 
-    The append itself compares, in its transaction, the fingerprint under the newest key.
+    The append itself compares the fingerprint under the newest key.
     """
 
     keys: tuple[ValueKey, ...]

@@ -13,13 +13,13 @@ from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import Backoff
 from recollect.adapters.aws.table import ItemAccess
 from recollect.adapters.aws.timeline import DynamoDBTimeline
-from recollect.contracts.examples import a_scope, a_seed, a_write, an_event, some_events, writes_of
+from recollect.contracts.examples import NOW, a_scope, a_seed, a_write, an_event, some_events, writes_of
 from recollect.core.errors import Conflict, InvalidInput, Throttled, Unavailable, UpstreamFailed
 from recollect.core.scope import Scope
 from recollect.timeline.timeline import AppendStatus
 
 Script = Callable[..., tuple[DynamoDBTimeline, Scripted, list[float]]]
-CONFLICT = cancelled("None", "None", "None", "TransactionConflict")
+CONFLICT = cancelled("None", "None", "TransactionConflict")
 THROTTLED = a_client_error("ThrottlingException")
 TRIES = 4
 
@@ -37,21 +37,35 @@ def scripted(moto_access: ItemAccess) -> Script:
     return build
 
 
-def test_one_transaction_has_the_four_operations_and_nothing_else(scripted: Script, scope: Scope) -> None:
+def test_one_read_and_one_transaction_of_three_operations_and_nothing_else(scripted: Script, scope: Scope) -> None:
     timeline, client, _ = scripted()
     write = a_write(scope, an_event(scope))
     timeline.append(scope, [write])
-    ((name, request),) = client.requests
-    assert name == "transact_write_items"
+    (asked, read), (name, request) = client.requests
+    assert (asked, name) == ("batch_get_item", "transact_write_items")
+    ((_, wanted),) = read["RequestItems"].items()
+    assert wanted == {"Keys": [keys.rejection_key(scope, write.fingerprint).attributes], "ConsistentRead": True}
     operations = [(kind, body) for operation in request["TransactItems"] for kind, body in operation.items()]
-    assert [kind for kind, _ in operations] == ["Put", "Put", "Put", "ConditionCheck"]
-    written = [keys.Key(*(body["Item"][n]["S"] for n in ("pk", "sk"))) for _, body in operations[:3]]
+    assert [kind for kind, _ in operations] == ["Put"] * 3
+    written = [keys.Key(*(body["Item"][n]["S"] for n in ("pk", "sk"))) for _, body in operations]
     assert written == [
         keys.event_key(scope, write.event.ref),
         keys.dedupe_key(scope, write.identity),
         keys.pending_key(scope, write.event.id),
     ]
-    assert operations[3][1]["Key"] == keys.rejection_key(scope, write.fingerprint).attributes
+
+
+def test_a_rejected_value_costs_no_transaction_and_one_known_before_stays_known(
+    scripted: Script, scope: Scope
+) -> None:
+    timeline, client, _ = scripted()
+    known, new = writes_of(scope, some_events(scope, 2, content="ok"))
+    timeline.append(scope, [known])
+    timeline.reject(scope, known.fingerprint, [], NOW)
+    repeated = replace(known, event=replace(known.event, id=a_seed().nth(0)))
+    outcomes = timeline.append(scope, [known, repeated, new])
+    assert [o.status for o in outcomes] == [AppendStatus.CREATED, AppendStatus.DUPLICATE, AppendStatus.REFUSED]
+    assert client.count("transact_write_items") == 2
 
 
 def test_the_sdk_gives_each_call_a_token(moto_access: ItemAccess, scope: Scope) -> None:
@@ -63,7 +77,7 @@ def test_the_sdk_gives_each_call_a_token(moto_access: ItemAccess, scope: Scope) 
     assert all("ClientRequestToken" in token for token in tokens)
 
 
-@pytest.mark.parametrize("failure", [CONFLICT, THROTTLED, cancelled("ThrottlingError", "None", "None", "None")])
+@pytest.mark.parametrize("failure", [CONFLICT, THROTTLED, cancelled("ThrottlingError", "None", "None")])
 def test_conflicts_and_throttling_are_waited_out(scripted: Script, failure: Exception, scope: Scope) -> None:
     timeline, client, pauses = scripted(transact_write_items=[failure] * (TRIES - 1))
     [outcome] = timeline.append(scope, [a_write(scope, an_event(scope))])
@@ -96,11 +110,11 @@ def test_other_events_are_stored_though_one_fails_and_a_retry_completes_it(scrip
 @pytest.mark.parametrize(
     ("failure", "kind"),
     [
-        (cancelled("ValidationError", "None", "None", "None"), UpstreamFailed),
+        (cancelled("ValidationError", "None", "None"), UpstreamFailed),
         (cancelled(), UpstreamFailed),
         (a_client_error("ValidationException"), UpstreamFailed),
         (a_client_error("InternalServerError", 500), Unavailable),
-        (cancelled("ConditionalCheckFailed", "None", "None", "None"), Conflict),
+        (cancelled("ConditionalCheckFailed", "None", "None"), Conflict),
     ],
 )
 def test_what_waiting_cannot_mend_is_raised_at_once(scripted: Script, failure: Exception, kind: type) -> None:
@@ -112,7 +126,7 @@ def test_what_waiting_cannot_mend_is_raised_at_once(scripted: Script, failure: E
 
 
 def test_the_dedupe_record_is_read_where_the_answer_lacks_it(scripted: Script, scope: Scope) -> None:
-    reasons = cancelled("None", "ConditionalCheckFailed", "None", "None")
+    reasons = cancelled("None", "ConditionalCheckFailed", "None")
     timeline, client, _ = scripted(transact_write_items=[None, reasons])
     first = a_write(scope, an_event(scope))
     timeline.append(scope, [first])
@@ -156,7 +170,6 @@ def test_nothing_to_append_is_no_call(scripted: Script) -> None:
 
 @pytest.mark.engines
 def test_equal_texts_of_many_requests_at_once_are_all_stored(local_access: ItemAccess, scope: Scope) -> None:
-    """They share the check of one rejection: DynamoDB cancels some for the others, and they are tried again."""
     writes = writes_of(scope, some_events(scope, 24, content="ok"))
     pool = local_access.concurrency
     waiting = [pool.submit(lambda w=write: DynamoDBTimeline(local_access).append(scope, [w])) for write in writes]  # type: ignore[misc]

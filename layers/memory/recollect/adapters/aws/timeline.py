@@ -1,7 +1,11 @@
-"""The port `Timeline` on DynamoDB: one conditional transaction for each append, a few in flight at once."""
+"""The port `Timeline` on DynamoDB: one conditional transaction for each append, a few in flight at once.
+
+An append reads first whether its value is rejected: as a part of the transaction that check would cost two write units
+of an event's eight. An append that a rejection overtakes after that is before it, as what is stored already.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -26,6 +30,7 @@ from recollect.adapters.aws.item_format import (
     slot_entry_in,
 )
 from recollect.adapters.aws.items import operations, retry_writes
+from recollect.adapters.aws.keys import Key
 from recollect.adapters.aws.removal import bury_identities, lift_rejection, reject_value, remove_event
 from recollect.adapters.aws.table import ABSENT, SERVICE, ItemAccess, Walk
 from recollect.core.errors import Conflict, InvalidInput, StoredDataError, Throttled, UpstreamFailed, VersionMismatch
@@ -54,7 +59,7 @@ MAX_ITEM_BYTES = 350 * 1024  # the service takes 400 KB; what an event gains lat
 
 RECORDS_PER_PAGE = 1000
 
-_EVENT, _DEDUPE, _MARKER, _REJECTION, _ITEMS = range(5)
+_EVENT, _DEDUPE, _MARKER, _ITEMS = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,27 +187,29 @@ class DynamoDBTimeline:
 def _append(access: ItemAccess, scope: Scope, writes: Sequence[EventWrite]) -> list[AppendOutcome]:
     """One outcome per write, in order. Raises InvalidInput before anything is stored where an item is too large.
 
-    Writes of one identity are made in their order, since the first one wins; so are writes of one text, whose
-    transactions would conflict at the check of its rejection.
+    Writes of one identity are made in their order, since the first one wins.
     """
     transactions = [_Transaction(access, scope, write) for write in writes]
+    rejected = access.get_many(transaction.rejection for transaction in transactions)
     outcomes: dict[int, AppendOutcome] = {}
     for group in _groups(writes):
-        for done in access.side_by_side(lambda line: {n: transactions[n].run() for n in line}, group):
+        for done in access.side_by_side(lambda line: {n: transactions[n].run(rejected) for n in line}, group):
             outcomes |= done
     return [outcomes[n] for n in range(len(writes))]
 
 
 def _groups(writes: Sequence[EventWrite]) -> list[list[list[int]]]:
-    """Two groups of lines: the first of each identity, a line for each text; then the repetitions, all in one line."""
-    lines: dict[str, list[int]] = {}
+    """Two groups of lines: the first of each identity, each by itself; then the repetitions, all in one line."""
+    first: list[list[int]] = []
     repeated: list[int] = []
     seen: set[str] = set()
     for position, write in enumerate(writes):
-        line = repeated if write.identity in seen else lines.setdefault(write.fingerprint, [])
-        line.append(position)
+        if write.identity in seen:
+            repeated.append(position)
+        else:
+            first.append([position])
         seen.add(write.identity)
-    return [group for group in (list(lines.values()), [repeated] if repeated else []) if group]
+    return [group for group in (first, [repeated] if repeated else []) if group]
 
 
 class _Transaction:
@@ -213,9 +220,10 @@ class _Transaction:
     """
 
     def __init__(self, access: ItemAccess, scope: Scope, write: EventWrite) -> None:
-        event, rejection = event_item(scope, write), keys.rejection_key(scope, write.fingerprint)
+        event = event_item(scope, write)
         if item_bytes(event) > MAX_ITEM_BYTES:
             raise InvalidInput("an event of more than 350 KB", ("event",))
+        self.rejection = keys.rejection_key(scope, write.fingerprint)
         self._access, self._scope, self._write = access, scope, write
         self._texts = checked(write.items)
         table = access.table
@@ -223,11 +231,13 @@ class _Transaction:
             _put(table, event),
             _put(table, dedupe_item(scope, write)),
             {"Put": {"TableName": table, "Item": pending_item(scope, write.event.ref)}},
-            {"ConditionCheck": {"TableName": table, "Key": rejection.attributes, "ConditionExpression": ABSENT}},
         ]
 
-    def run(self) -> AppendOutcome:
-        """Makes the request, again while it is throttled or in conflict."""
+    def run(self, rejected: Container[Key]) -> AppendOutcome:
+        """Makes the request, again while it is throttled or in conflict; none for a value that is rejected."""
+        if self.rejection in rejected:
+            stored = self._access.get(keys.dedupe_key(self._scope, self._write.identity))
+            return self._known(stored) if stored else AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
         return retry_writes(self._access, self._write.items, self._attempt)
 
     def _attempt(self) -> AppendOutcome:
@@ -248,11 +258,7 @@ class _Transaction:
         if len(codes) != count:
             raise UpstreamFailed("DynamoDB: a transaction was cancelled without reasons") from error
         if codes[_DEDUPE] == CANCELLED_BY_CONDITION:
-            stored = self._stored_dedupe(reasons[_DEDUPE])
-            event_id, conversation = (stored[name]["S"] if name in stored else None for name in ("n", "k"))
-            return AppendOutcome.of_known(self._write.event, event_id, conversation)
-        if codes[_REJECTION] == CANCELLED_BY_CONDITION:
-            return AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
+            return self._known(self._stored_dedupe(reasons[_DEDUPE]))
         if not THROTTLED.isdisjoint(codes):
             raise Throttled("DynamoDB: a transaction met another") from error
         if codes[_EVENT] == CANCELLED_BY_CONDITION:
@@ -260,6 +266,10 @@ class _Transaction:
         if CANCELLED_BY_CONDITION in codes[_ITEMS:]:
             raise VersionMismatch("DynamoDB: an item changed since it was read") from error
         raise from_client_error(SERVICE, error) from error
+
+    def _known(self, stored: Attributes) -> AppendOutcome:
+        event_id, conversation = (stored[name]["S"] if name in stored else None for name in ("n", "k"))
+        return AppendOutcome.of_known(self._write.event, event_id, conversation)
 
     def _stored_dedupe(self, reason: dict[str, Any]) -> Attributes:
         """The conflicting record: in the answer, else read.
