@@ -154,6 +154,17 @@ def test_nobody_is_warned_without_a_capacity(projected: Memory) -> None:
     assert _warnings(projected) == []
 
 
+@pytest.mark.parametrize(("known_seconds", "warned"), [(60.0, 0), (0.0, 1)])
+def test_a_tenant_without_a_capacity_is_asked_about_it_once_a_minute(
+    projected: Memory, known_seconds: float, warned: int
+) -> None:
+    watch = _watch(projected, WatchPolicy(known_seconds=known_seconds))
+    watch.watch({"acme": 1}, 0.0)
+    _set_limits(projected, index_capacity=1)
+    watch.watch({"acme": 1}, 0.0)
+    assert len(_warnings(projected)) == warned
+
+
 def test_a_state_tells_why_it_lags() -> None:
     state = IndexState(generation="a.1", identity="x")
     assert state.lags("a.1", "x") is None

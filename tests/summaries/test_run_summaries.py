@@ -12,9 +12,11 @@ from embedded.setting import ANNA, NOON, Away, Memory, away, with_parts
 from embedded.summarizing import Summaries, answer, summaries_of
 from recollect.context.model_call import ModelRequest
 from recollect.core.errors import Conflict, Unavailable, UpstreamFailed
+from recollect.core.items import Due
 from recollect.core.scope import Scope
+from recollect.rules.groups import SummaryRules
 from recollect.summaries.run import LostWords, NoteMessages, SummaryRun, SummaryStep
-from recollect.summaries.storage import state_key
+from recollect.summaries.storage import QUEUE, state_key
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowPage, WindowQuery
 from summaries.test_goals import Contended
@@ -61,6 +63,24 @@ def test_projecting_the_fiftieth_message_makes_a_summary_due(summaries: Summarie
     assert run(summaries).counts == {"made": 1, "not_due": 0, "busy": 0, "failed": 0}
     assert (hint(summaries), summaries.due()) == (0, [])
     assert len(summaries.stored()) == 1
+
+
+def test_who_goes_on_talking_keeps_the_place_in_the_queue(summaries: Summaries) -> None:
+    """And a message costs no move in the index of what is due."""
+
+    def due() -> Due | None:
+        return summaries.app.parts.items.get(ANNA, [state_key(None)])[state_key(None)].due
+
+    summaries.say(1)
+    summaries.memory.project()
+    by_age = due()
+    for messages, hours in ((48, 1), (1, 2), (5, 3)):
+        summaries.say(messages)
+        summaries.memory.now = NOON + timedelta(hours=hours)
+        summaries.memory.project()
+        expected = by_age if hours == 1 else Due(QUEUE, NOON + timedelta(hours=2))
+        assert due() == expected
+    assert hint(summaries) == 55
 
 
 @pytest.mark.spec("H-06", "H-10")
@@ -123,9 +143,9 @@ def test_where_the_count_cannot_be_stored_the_events_stay_pending(summaries: Sum
 def test_counting_side_by_side_loses_nothing(summaries: Summaries) -> None:
     summaries.say(40)
     events = summaries.app.parts.timeline.newest(ANNA, 40)
-    note = NoteMessages(summaries.app.parts.items, summaries.app.rules.resolved)
+    note = NoteMessages(summaries.app.parts.items)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: note.note(ANNA, events[n::8], summaries.memory.now), range(8)))
+        list(pool.map(lambda n: note.note(ANNA, events[n::8], SummaryRules(), summaries.memory.now), range(8)))
     assert hint(summaries) == 40
 
 
@@ -134,7 +154,7 @@ def test_a_count_that_others_change_all_the_time_raises_conflict(summaries: Summ
     events = summaries.app.parts.timeline.newest(ANNA, 1)
     contended: Any = Contended(summaries.app.parts.items, 100)
     with pytest.raises(Conflict):
-        NoteMessages(contended, summaries.app.rules.resolved).note(ANNA, events, summaries.memory.now)
+        NoteMessages(contended).note(ANNA, events, SummaryRules(), summaries.memory.now)
 
 
 @pytest.mark.spec("H-11")
@@ -233,5 +253,5 @@ def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summ
     note = SimpleNamespace(note=lambda *given: None)
     redaction = SimpleNamespace(redact=lambda *given: told.append(given))
     keep_up = SummaryStep(note, redaction)  # type: ignore[arg-type]
-    keep_up.follow(ANNA, [], LostWords(), NOON)
+    keep_up.follow(ANNA, [], LostWords(), SummaryRules(), NOON)
     assert told == []

@@ -14,6 +14,7 @@ from recollect.core.scope import Scope
 from recollect.jobs.run import Jobs
 from recollect.ports import Projections, Publisher, SearchIndex
 from recollect.projection.project import ProjectEvents
+from recollect.rules.groups import SummaryRules
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
 from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
@@ -93,5 +94,7 @@ class ReindexingUseCases(UseCases):
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 
 
-def _no_summaries(scope: Scope, events: Sequence[Event], lost: LostWords, now: datetime) -> None:
+def _no_summaries(
+    scope: Scope, events: Sequence[Event], lost: LostWords, rules: SummaryRules, now: datetime
+) -> None:
     """A new projection of an old message must not count it towards a summary again."""

@@ -54,7 +54,7 @@ class SummaryUseCases(UseCases):
 
     @cached_property
     def step(self) -> SummaryStep:
-        return SummaryStep(NoteMessages(self._parts.items, self._rules.resolved), self.redaction)
+        return SummaryStep(NoteMessages(self._parts.items), self.redaction)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Redacts before the projection does; where that fails, `project` does so by the pending marker."""

@@ -15,13 +15,13 @@ from recollect.memories.memory import Origin
 from recollect.memories.promote import MemoryStep
 from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import represented
-from recollect.rules.groups import Rules
+from recollect.rules.groups import Rules, SummaryRules
 from recollect.summaries.run import LostWords
 from recollect.timeline.bus import SegmentPlace
 from recollect.timeline.listing import KnownSpaces, KnownUsers
 
 FollowEvents: TypeAlias = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
-FollowWords: TypeAlias = Callable[[Scope, Sequence[Event], LostWords, datetime], None]
+FollowWords: TypeAlias = Callable[[Scope, Sequence[Event], LostWords, SummaryRules, datetime], None]
 
 
 @dataclass(slots=True)
@@ -130,7 +130,8 @@ class ProjectionSteps:
     def _update_summaries(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         deleted = [*batch.gone, *_replaced(batch.events, batch.memories)]
         superseded = [event.ref for event in batch.changed if event.superseded_by is not None]
-        self.summaries(scope, batch.events, LostWords(deleted, [*superseded, *batch.ended]), now)
+        lost = LostWords(deleted, [*superseded, *batch.ended])
+        self.summaries(scope, batch.events, lost, batch.rules.summary, now)
 
     def _note_expiry(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         self.expiry(scope, [_represented(event, batch.memories) for event in batch.events], batch.gone, now)

@@ -177,11 +177,13 @@ class CheckRebuilt:
 class WatchPolicy:
     """A write of `slow_seconds` or more is slow; above `critical_share` times the capacity is critical.
 
-    A process publishes the same warning of a tenant once in `quiet_seconds`.
+    A process publishes the same warning of a tenant once in `quiet_seconds`, and asks once in `known_seconds` whether a
+    tenant that has no capacity has one by now.
     """
 
     slow_seconds: float = 5.0
     quiet_seconds: float = 300.0
+    known_seconds: float = 60.0
     critical_share: float = 2.0
 
 
@@ -196,6 +198,7 @@ class WatchIndex:
     _clock: Callable[[], datetime]
     _policy: WatchPolicy = field(default_factory=WatchPolicy)
     _warned: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
+    _unbounded: dict[str, float] = field(default_factory=dict, init=False)
 
     def watch(self, written: Mapping[str, int], seconds: float) -> None:
         """`written`: the number of documents by tenant, of a write that took `seconds`."""
@@ -208,7 +211,12 @@ class WatchIndex:
                 _LOG.warning("the index could not be watched", extra={"error": type(error).__name__})
 
     def _check_capacity(self, tenant: str) -> None:
+        since = self._unbounded.get(tenant)
+        if since is not None and time.monotonic() - since < self._policy.known_seconds:
+            return
         capacity = self._rules(tenant).limits.index_capacity
+        if capacity is None:
+            self._unbounded[tenant] = time.monotonic()
         if capacity is None or self._is_quiet(tenant, OVER_CAPACITY):
             return
         critical = int(capacity * self._policy.critical_share)

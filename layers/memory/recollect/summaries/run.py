@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -15,13 +16,13 @@ from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, Due, DueItem, Item, ItemWrite, pages
+from recollect.core.items import Due, DueItem, Item, ItemWrite, pages
 from recollect.core.scope import Scope
 from recollect.jobs.job import JobProgress, RemainingSeconds
 from recollect.ports import Items
-from recollect.rules.groups import Rules
+from recollect.rules.groups import Rules, SummaryRules
 from recollect.summaries.reading import RedactSummaries
-from recollect.summaries.storage import QUEUE, state_in, state_key, state_write
+from recollect.summaries.storage import QUEUE, noted_write, state_in, state_key
 from recollect.summaries.summarize import IDS, NotDue, Summarize, SummaryOrder
 
 RESERVE_SECONDS = 60.0
@@ -144,34 +145,38 @@ class SummarizeJob:
 class NoteMessages:
     """One read and at most one small write per persona for a batch of one user's events."""
 
-    def __init__(self, items: Items, rules_of: Callable[[str], Rules]) -> None:
+    def __init__(self, items: Items) -> None:
         self._items = items
-        self._rules_of = rules_of
 
-    def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
+    def note(self, scope: Scope, events: Iterable[Event], rules: SummaryRules, now: datetime) -> None:
         """Counts the messages among these events. Raises Conflict where others change the state all the time."""
         by_persona = _messages(events, now)
         if not by_persona:
             return
         keys = [state_key(persona_id) for persona_id in by_persona]
         found = self._items.get(scope.user, keys)
+        noting = _Noting(self._items, scope.user, rules, now)
         for persona_id, refs in by_persona.items():
-            self._note(scope, persona_id, refs, found.get(state_key(persona_id)), now)
+            first = [found.get(state_key(persona_id))]
+            attempt = partial(noting.count, persona_id, refs, first)
+            retry_on_conflict(attempt, "the state of the summaries")
 
-    def _note(
-        self, scope: Scope, persona_id: str | None, refs: list[EventRef], item: Item | None, now: datetime
-    ) -> None:
-        key, first = state_key(persona_id), [item]
 
-        def attempt() -> None:
-            current = first.pop() if first else self._items.get(scope.user, [key]).get(key)
-            state = state_in(current, persona_id)
-            noted = state.noted(refs)
-            if noted is not state:
-                rules, version = self._rules_of(scope.tenant).summary, current.version if current else ABSENT
-                self._items.write(scope.user, [state_write(noted, rules, now, version)], now)
+@dataclass(frozen=True, slots=True)
+class _Noting:
+    items: Items
+    user: Scope
+    rules: SummaryRules
+    now: datetime
 
-        retry_on_conflict(attempt, "the state of the summaries")
+    def count(self, persona_id: str | None, refs: Sequence[EventRef], first: list[Item | None]) -> None:
+        """`first` has the state for the first try, and is empty afterwards."""
+        key = state_key(persona_id)
+        current = first.pop() if first else self.items.get(self.user, [key]).get(key)
+        state = state_in(current, persona_id)
+        noted = state.noted(refs)
+        if noted is not state:
+            self.items.write(self.user, [noted_write(noted, self.rules, self.now, current)], self.now)
 
 
 def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[EventRef]]:
@@ -197,9 +202,11 @@ class SummaryStep:
         self._note = note
         self._redact = redact
 
-    def follow(self, scope: Scope, events: Sequence[Event], lost: LostWords, now: datetime) -> None:
+    def follow(
+        self, scope: Scope, events: Sequence[Event], lost: LostWords, rules: SummaryRules, now: datetime
+    ) -> None:
         """Counts the events towards the next summary; redacts what is lost from stored summaries and goals."""
-        self._note.note(scope, events, now)
+        self._note.note(scope, events, rules, now)
         if lost.deleted:
             self._redact.redact(scope, lost.deleted, now)
         if lost.ended:

@@ -200,6 +200,18 @@ def state_write(state: SummaryState, rules: SummaryRules, now: datetime, expecte
     return ItemWrite(state_key(state.persona_id), state_document(state), expected, due)
 
 
+def noted_write(state: SummaryState, rules: SummaryRules, now: datetime, item: Item | None) -> ItemWrite:
+    """The same over what is stored, with its due time where that is no later.
+
+    Who goes on talking keeps the place in the queue, and no message moves an entry of the index.
+    """
+    write = state_write(state, rules, now, item.version if item else ABSENT)
+    before = item.due if item else None
+    if before is None or write.due is None or before.at > write.due.at or before.at < (state.retry_at or before.at):
+        return write
+    return replace(write, due=before)
+
+
 def state_in(item: Item | None, persona_id: str | None) -> SummaryState:
     """The state of an item; a new one without."""
     return state_from(item.value) if item else SummaryState(persona_id=persona_id)
