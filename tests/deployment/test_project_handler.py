@@ -129,7 +129,7 @@ class Pages:
     age: timedelta | Exception = timedelta(seconds=3)
     quarantined: int = 0
 
-    def page(self, now: datetime, after: str | None) -> tuple[ProjectionReport, str | None]:
+    def page(self, now: datetime, after: str | None, limit: int) -> tuple[ProjectionReport, str | None]:
         self.seen += 1
         return ProjectionReport(projected=100), str(self.seen) if self.seen < self.pages else None
 

@@ -120,7 +120,7 @@ def test_the_stream_brings_events_only_and_gives_up_in_bounds() -> None:
     assert stream["BisectBatchOnFunctionError"] is True
     assert 0 < stream["MaximumRetryAttempts"] <= 3, "a batch that fails is projected again with each try"
     assert 60 <= stream["MaximumRecordAgeInSeconds"] <= 86400
-    assert (stream["BatchSize"], stream["MaximumBatchingWindowInSeconds"]) == (100, 5)
+    assert (stream["BatchSize"], stream["MaximumBatchingWindowInSeconds"]) == (50, 5)
     assert stream["DestinationConfig"]["OnFailure"]["Destination"] == {"Fn::GetAtt": ["StreamFailures", "Arn"]}
 
 

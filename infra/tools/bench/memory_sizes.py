@@ -30,7 +30,7 @@ WAITS_AS = {
 """Whose waiting of the counted work stands for that of the sample."""
 GIVEN_MB: Mapping[str, tuple[int, str]] = {
     "converse": (512, "waits for the language model, whatever its size, and has no model of recall"),
-    "project": (1769, "a batch of 100 long messages must end within its time-out"),
+    "project": (1024, "most of its time it waits, and a batch of 50 long messages ends within half of its time-out"),
     "jobs": (1769, "a step of a job must end within its time-out, and embeds"),
     "retain": (512, "nobody waits, and it has no model"),
     "console": (512, "waits for the API, of whose answers it makes pages, and has no model"),

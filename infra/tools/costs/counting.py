@@ -43,9 +43,9 @@ from recollect.retrieval.filters import SearchFilters
 from recollect.timeline.bus import BusEvent
 from recollect.timeline.record import EventDraft
 
-ROUNDS = (8, 4)
+ROUNDS = (8, 8)
 """Rounds that the processor's time is of, and rounds whose calls are counted."""
-ROUNDS_OF = {"project": (40, 4), "packing": (2, 1)}
+ROUNDS_OF = {"project": (40, 16), "packing": (2, 1)}
 """Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
 LONG_BYTES = 1024
 READ_BACK = lines_wanted(MEMORY_TOKENS)

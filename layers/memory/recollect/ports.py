@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime, timedelta
 
@@ -166,8 +166,8 @@ class Projections(Protocol):
     def pending(self, limit: int, after: str | None) -> PendingPage:
         """Markers of every tenant, oldest arrival first, for reconciliation."""
 
-    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
-        """Stores the vectors by event id, replacing earlier ones."""
+    def save(self, scope: Scope, projections: Sequence[Projection], known: Mapping[str, Event] | None = None) -> None:
+        """Stores the vectors by event id, replacing earlier ones. `known` are events that were just read, by id."""
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
         """The stored projections, by event id."""

@@ -65,6 +65,7 @@ class ProjectionUseCases(UseCases):
             archive=self._segments.forget,
             outbox=self._outbox.of_user,
             copies=self._deletion.copies.forget,
+            concurrency=self._parts.concurrency,
         )
 
     @cached_property

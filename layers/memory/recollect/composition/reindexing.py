@@ -94,7 +94,5 @@ class ReindexingUseCases(UseCases):
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 
 
-def _no_summaries(
-    scope: Scope, events: Sequence[Event], lost: LostWords, rules: SummaryRules, now: datetime
-) -> None:
+def _no_summaries(scope: Scope, events: Sequence[Event], lost: LostWords, rules: SummaryRules, now: datetime) -> None:
     """A new projection of an old message must not count it towards a summary again."""

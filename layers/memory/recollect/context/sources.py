@@ -5,7 +5,7 @@ Beside them the background of a conversation: a summary, the goals, a store's kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -205,22 +205,22 @@ class ContextSources:
         recent_count = max(limits.recent_fill, rules.summary.raw_window) + _SLACK
         opened.request = replace(opened.request, wanted=max(limits.semantic + limits.recent, hits_wanted))
         first_wave = _FirstWave(scope, question, rules, opened, background, newest.result())
-        also = conversation.result()[:recent_count]
-        also += [event.ref for event in _shown_first(first_wave.newest, recent_count)]
+        spoken = conversation.result()[:recent_count]
+        also = [*spoken, *(event.ref for event in _shown_first(first_wave.newest, recent_count))]
         weighty = important.result()[: limits.important + 3 * _SLACK]
-        few = len(weighty) if question.filters.looks_back else _weighty_first(limits)
-        gathered = self._read_back(first_wave, [*weighty[:few], *also], {})
-        if len(weighty) > few and _lacks_weighty(gathered, weighty[:few], limits):
-            return self._read_back(first_wave, [*weighty, *also], gathered.recalled.events)
+        first = _Also(also, weighty, _weighty_first(limits, first_wave, spoken))
+        gathered = self._read_back(first_wave, first, {})
+        if first.taken < len(weighty) and _lacks_weighty(gathered, weighty[: first.taken], limits):
+            return self._read_back(first_wave, _Also(also, weighty), gathered.recalled.events)
         return gathered
 
-    def _read_back(self, wave: _FirstWave, also: Sequence[EventRef], read: Mapping[str, Event]) -> Gathered:
+    def _read_back(self, wave: _FirstWave, also: _Also, read: Mapping[str, Event]) -> Gathered:
         """The second wave; what was `read` before is not read again."""
         newest = {event.id: event for event in wave.newest}
-        recalled = self._pipeline.conclude(wave.opened, also, {**read, **newest})
+        recalled = self._pipeline.conclude(wave.opened, also.chosen, {**read, **newest})
         events = {**recalled.events, **{event.id: event for event in recalled.tail_events}}
         chosen = [*newest, *(event.id for event in recalled.tail_events)]
-        found = _Read(recalled, events, [*chosen, *(ref.id for ref in also)], wave.background.result())
+        found = _Read(recalled, events, [*chosen, *(ref.id for ref in also.refs)], wave.background.result())
         return _gathered(wave.scope, wave.question, wave.rules, found)
 
     def _newest(self, scope: Scope, question: ContextQuestion) -> list[Event]:
@@ -251,13 +251,17 @@ def _weighty_wanted(limits: ContextRules, taken: int) -> int:
     return min(limits.important, max(limits.total - taken, 0) + 1)
 
 
-def _weighty_first(limits: ContextRules) -> int:
-    """How many of the most important are read at first: as many as are wanted, were all others among them.
+def _weighty_first(limits: ContextRules, wave: _FirstWave, spoken: Sequence[EventRef]) -> int | None:
+    """How many of the most important are read at first that nothing else reads: as many as can get a place.
 
-    With a half-life their order is another one than the store's.
+    All (None) of the past, and with a half-life: their order is then another one than the store's.
     """
-    wanted = _weighty_wanted(limits, limits.recent + limits.semantic)
-    return limits.important + 3 * _SLACK if limits.decay_half_life_days else wanted + limits.total
+    question = wave.question
+    if question.filters.looks_back or limits.decay_half_life_days:
+        return None
+    recent = {e.id for e in wave.newest if question.conversation_id in (None, e.conversation_id)}
+    recent |= {ref.id for ref in spoken}
+    return _weighty_wanted(limits, min(limits.recent, len(recent)) + limits.semantic)
 
 
 def _lacks_weighty(gathered: Gathered, read: Iterable[EventRef], limits: ContextRules) -> bool:
@@ -282,6 +286,32 @@ class _FirstWave:
     opened: OpenRecall
     background: OpenBackground
     newest: Sequence[Event]
+
+
+@dataclass(slots=True)
+class _Also:
+    """What a context reads beside the hits: `others`, and the most important ones, best first.
+
+    Of these so many as `free` says that are read by nobody else, and all before them; None is all. `taken` counts them.
+    """
+
+    others: Sequence[EventRef]
+    weighty: Sequence[EventRef]
+    free: int | None = None
+    taken: int = 0
+
+    @property
+    def refs(self) -> list[EventRef]:
+        """What was chosen."""
+        return [*self.weighty[: self.taken], *self.others]
+
+    def chosen(self, known: Collection[str]) -> list[EventRef]:
+        """What to read; `known` are the ids of what is read anyway."""
+        there = {*known, *(ref.id for ref in self.others)}
+        places = [place for place, ref in enumerate(self.weighty) if ref.id not in there]
+        cut = self.free is not None and self.free < len(places)
+        self.taken = places[self.free] if cut and self.free is not None else len(self.weighty)
+        return self.refs
 
 
 @dataclass(frozen=True, slots=True)

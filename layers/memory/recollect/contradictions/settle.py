@@ -169,6 +169,10 @@ def _decision(memory: Memory, verdict: Verdict, now: datetime) -> Decision:
     return replace(decided, until=relation.until, confidence=round(relation.confidence, 4))
 
 
+_FEW = 6
+_READ_AHEAD = 32
+"""Where there are more records than a few, so many of the newest memories are read in one page, which tells of most
+records that they have none: a look-up of each would cost a read unit."""
 _MOST_ROUNDS = 4
 """So often a merged memory is compared again at once; further rounds wait for its marker."""
 
@@ -233,7 +237,8 @@ class SettleContradictions:
             return None
         found = self._find.find(replace(batch, events=fresh), profiles)
         others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
-        read = self._read.stored(scope, others) if others else {}
+        newest = self._read.newest(scope, _READ_AHEAD) if len(others) > _FEW else None
+        read = self._read.stored(scope, others, newest) if others else {}
         together = {**others, **{event.id: event for event in fresh}}
         return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of, found.vectors)
 

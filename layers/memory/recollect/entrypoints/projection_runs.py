@@ -16,8 +16,10 @@ from recollect.projection.project import ProjectionReport
 from recollect.projection.reconcile import Reconcile
 from recollect.timeline.timeline import PendingEvent
 
-# A page of reconcile is 100 events: some seconds with everything well, more where calls run into their time-outs.
+# A page of reconcile takes some seconds with everything well, more where calls run into their time-outs.
 RESERVE_SECONDS = 40.0
+PAGE = 50
+"""Events of a page: a page of long ones ends within the function's time-out."""
 
 Record: TypeAlias = Mapping[str, Any]
 Project: TypeAlias = Callable[[Sequence[PendingEvent], datetime], ProjectionReport]
@@ -105,10 +107,10 @@ def run_reconcile(
 ) -> ReconcileReport:
     """Projects what waits: a page at least, and no further one with less than 40 s left. Raises as `reconcile` does."""
     total = ProjectionReport()
-    report, after = reconcile.page(clock(), None)
+    report, after = reconcile.page(clock(), None, PAGE)
     total.add(report)
     while after is not None and remaining_seconds() >= RESERVE_SECONDS:
-        report, after = reconcile.page(clock(), after)
+        report, after = reconcile.page(clock(), after, PAGE)
         total.add(report)
     return ReconcileReport(total, after is None, _oldest_pending_age(reconcile, clock()), _quarantined(reconcile))
 

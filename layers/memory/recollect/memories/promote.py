@@ -374,9 +374,9 @@ class MemoryStep:
         """Promotes; returns the memories of the events, those of `read` as read or as written now."""
         return self._promote.promote_batch(scope, events, rules, now, read).memories
 
-    def read(self, scope: Scope, events: Sequence[Event]) -> dict[str, StoredMemory]:
-        """The memories of the events that have one."""
-        return self._read.stored(scope, [event.id for event in events])
+    def read(self, scope: Scope, record_ids: Sequence[str]) -> dict[str, StoredMemory]:
+        """The memories of the records that have one."""
+        return self._read.stored(scope, record_ids)
 
     def changed(self, scope: Scope, known: KnownMemories) -> set[str]:
         """The ids of those whose memory has another version now than in `known`."""

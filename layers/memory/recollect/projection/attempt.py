@@ -6,9 +6,11 @@ writes, which one store may commit together. An exception fails the events of it
 in smaller parts.
 """
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,7 +19,7 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
 from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import indexed
-from recollect.ports import Embedder, IndexFailure, Projections, Publisher, SearchIndex, Timeline
+from recollect.ports import Embedder, IndexFailure, Pending, Projections, Publisher, SearchIndex, Timeline
 from recollect.projection.steps import ProjectedBatch, ProjectionStep, ProjectionSteps
 from recollect.retrieval.unprojected import given_vectors
 from recollect.search_index.page import index_document
@@ -160,15 +162,21 @@ class ProjectionAttempt:
         """Reads the current events and gets their vectors: slow, so before any write.
 
         Copies of deleted events are other users' records: they are deleted first, in writes that wait for the disk.
+        What is stored of deleted events is read too, in the same wave, and ignored: it must not stop their removal.
         """
-        batch.events = self._timeline.read(batch.scope, list(batch.refs.values()))
+        scope, ids = batch.scope, list(batch.refs)
+        vectors = self._steps.concurrency.submit(lambda: self._projections.vectors(scope, ids))
+        memories = self._steps.concurrency.submit(lambda: self._steps.memories.read(scope, ids))
+        batch.events = self._timeline.read(scope, list(batch.refs.values()))
         batch.was_read = True
         unread = [event for event in batch.events.values() if event.key is not None and event.holds_until is None]
         batch.bounds = {event.id: self._steps.bound(event) for event in unread}
         self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
-        stored = self._projections.vectors(batch.scope, list(batch.events)) if batch.events else {}
+        if not batch.events:
+            return
+        stored = {i: one for i, one in vectors.result().items() if i in batch.events}
         batch.vectors = {i: p.vector for i, p in stored.items() if p.vector is not None and p.generation == self._model}
-        batch.memories = self._steps.memories.read(batch.scope, list(batch.events.values()))
+        batch.memories = {i: one for i, one in memories.result().items() if i in batch.events}
         in_other_words = [e.id for e in batch.events.values() if batch.indexed(e).content != e.content]
         for event_id in in_other_words:
             batch.vectors.pop(event_id, None)
@@ -178,9 +186,24 @@ class ProjectionAttempt:
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in stored]
 
     def _derive(self, batch: _Batch, now: datetime) -> None:
-        if batch.unsaved:
-            made = [Projection(ref, batch.vectors.get(ref.id), self._model) for ref in batch.unsaved]
-            self._projections.save(batch.scope, made)
+        """What depends on the events alone is written side by side with the rest."""
+        projected = ProjectedBatch(events=list(batch.events.values()))
+        calls = [partial(step, batch.scope, projected, now) for step in self._steps.beside]
+        calls += [partial(self._save, batch.scope, made) for made in (self._unsaved(batch),) if made]
+        calls += [partial(self._enter, batch.scope, begun) for begun in (_conversations(projected.events),) if begun]
+        beside = [self._steps.concurrency.submit(call) for call in calls]
+        try:
+            self._fill_slots(batch)
+            changed_words = self._derive_more(batch, now)
+        except Exception:
+            with suppress(Exception):
+                _all_done(beside)  # no write goes on when the events are tried again
+            raise
+        _all_done(beside)
+        batch.segments = projected.segments
+        self._encode_again(batch, changed_words)
+
+    def _fill_slots(self, batch: _Batch) -> None:
         slots = FillSlots(self._timeline, self._projections, batch.bounds)
         for event in [event for event in batch.events.values() if event.key is not None]:
             changed = slots.fill(batch.scope, event)
@@ -190,20 +213,28 @@ class ProjectionAttempt:
             others = self._projections.vectors(batch.scope, list(batch.reindexed))
             fit = {i: p.vector for i, p in others.items() if p.generation == self._model}
             batch.vectors |= {event_id: vector for event_id, vector in fit.items() if vector is not None}
-        for conversation_id, started_at in _conversations(batch.events.values()).items():
-            self._projections.enter_conversation(batch.scope, conversation_id, started_at)
-        self._derive_more(batch, now)
 
-    def _derive_more(self, batch: _Batch, now: datetime) -> None:
-        """The steps of the other subjects; encodes a text again that a merge changed."""
+    def _unsaved(self, batch: _Batch) -> list[tuple[Projection, Event]]:
+        refs = batch.unsaved
+        return [(Projection(ref, batch.vectors.get(ref.id), self._model), batch.events[ref.id]) for ref in refs]
+
+    def _save(self, scope: Scope, made: Sequence[tuple[Projection, Event]]) -> None:
+        self._projections.save(scope, [one for one, _ in made], {event.id: event for _, event in made})
+
+    def _enter(self, scope: Scope, begun: Mapping[str, datetime]) -> None:
+        for conversation_id, started_at in begun.items():
+            self._projections.enter_conversation(scope, conversation_id, started_at)
+
+    def _derive_more(self, batch: _Batch, now: datetime) -> list[Event]:
+        """The steps of the other subjects; answers the events that have other words after a merge."""
         events = list(batch.events.values())
         before = {event.id: batch.indexed(event).content for event in events}
         read = {event.id: batch.memories.get(event.id) for event in events}
         changed = list(batch.reindexed.values())
         projected = ProjectedBatch(events, changed, batch.gone_refs, read, batch.vectors)
         self._run(self._steps.derive, batch.scope, projected, now)
-        batch.memories, batch.segments = projected.memories, projected.segments
-        self._encode_again(batch, [event for event in events if batch.indexed(event).content != before[event.id]])
+        batch.memories = projected.memories
+        return [event for event in events if batch.indexed(event).content != before[event.id]]
 
     @staticmethod
     def _run(steps: Sequence[ProjectionStep], scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
@@ -215,8 +246,8 @@ class ProjectionAttempt:
         made = self._encode([batch.indexed(event) for event in merged if event.is_searchable])
         if made:
             batch.vectors |= made
-            refs = [event.ref for event in merged if event.id in made]
-            self._projections.save(batch.scope, [Projection(ref, made[ref.id], self._model) for ref in refs])
+            new = [(Projection(e.ref, made[e.id], self._model), e) for e in merged if e.id in made]
+            self._save(batch.scope, new)
 
     @property
     def _model(self) -> str | None:
@@ -304,10 +335,24 @@ class ProjectionAttempt:
         written = {event.id: event for event in (*batch.events.values(), *batch.reindexed.values())}
         if not written:
             return {}, set()
+        known = {i: batch.memories.get(i) for i in written}
+        memories = self._steps.concurrency.submit(lambda: self._steps.memories.changed(batch.scope, known))
         there = self._timeline.read(batch.scope, [event.ref for event in written.values()])
         removed = {event_id: event.ref for event_id, event in written.items() if event_id not in there}
-        edited = self._steps.memories.changed(batch.scope, {i: batch.memories.get(i) for i in there})
+        edited = memories.result() & there.keys() if there else set()
         return removed, edited | {i for i, event in there.items() if event.version != written[i].version}
+
+
+def _all_done(calls: Sequence[Pending[None]]) -> None:
+    """Waits for all, then raises the first failure."""
+    failures: list[Exception] = []
+    for one in calls:
+        try:
+            one.result()
+        except Exception as failure:  # noqa: BLE001 - raised once all are done
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]:

@@ -169,12 +169,12 @@ class Reconcile:
                 break
         return total
 
-    def page(self, now: datetime, after: str | None) -> tuple[ProjectionReport, str | None]:
+    def page(self, now: datetime, after: str | None, limit: int = PAGE) -> tuple[ProjectionReport, str | None]:
         """One page, for callers that stop between pages or show progress; and where the next page begins."""
         if after is None:
             for complete in self._before:
                 self._completed(complete, now)
-        page = self._projections.pending(PAGE, after)
+        page = self._projections.pending(limit, after)
         report = self._project.project(page.markers, now)
         if page.more is None:
             report.add(self._retry.retry(now))

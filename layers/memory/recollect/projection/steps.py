@@ -15,6 +15,7 @@ from recollect.memories.memory import Origin
 from recollect.memories.promote import MemoryStep
 from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import represented
+from recollect.ports import Concurrency
 from recollect.rules.groups import Rules, SummaryRules
 from recollect.summaries.run import LostWords
 from recollect.timeline.bus import SegmentPlace
@@ -64,6 +65,7 @@ class ProjectionSteps:
     archive: Callable[[Scope, Sequence[EventRef], datetime], None]
     outbox: Callable[[Scope, datetime], None]
     copies: Callable[[Scope, Sequence[EventRef], datetime], object]
+    concurrency: Concurrency
 
     @property
     def before(self) -> tuple[ProjectionStep, ...]:
@@ -71,15 +73,17 @@ class ProjectionSteps:
         return (self._delete_copies,)
 
     @property
+    def beside(self) -> tuple[ProjectionStep, ...]:
+        """Side by side with those of `derive`, before the index and the markers: they need the events alone."""
+        return (self._note_user, self._note_spaces, self._assign_segments)
+
+    @property
     def derive(self) -> tuple[ProjectionStep, ...]:
-        """After vectors and slots are written, before the index and the markers."""
+        """After slots are written, before the index and the markers."""
         return (
-            self._note_user,
-            self._note_spaces,
             self._read_rules,
             self._promote,
             self._settle_contradictions,
-            self._assign_segments,
             self._update_summaries,
             self._note_expiry,
         )

@@ -7,9 +7,10 @@ however stale the index. Superseded records are nominated all the same: the succ
 predecessor, read in a third wave if neither wave read it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event, EventRef, Role
@@ -39,9 +40,12 @@ Right after an import, on every third question of the dev set, evidence recall@1
 with 40 and .63 with 80; without any it is .14, and .63 when all is projected.
 """
 
+AlsoRead: TypeAlias = Callable[[Collection[str]], Sequence[EventRef]]
+"""What else to read, given the ids of all that is known or read anyway."""
+
 PER_ARM = 80
 _MOST_TERMS = 256  # a dialogue put as one question has some 120; with 64 of them a third of its evidence was missed
-_RESERVE = 3  # of the hits some may be hidden, or of one memory
+_RESERVE = 1  # more are read where hits are hidden or of one memory: a wave then, instead of units for every query
 _SUPERSEDED = 10  # nominated by each arm besides, so that their successors may take their places
 
 
@@ -226,9 +230,9 @@ class SearchPipeline:
         return None, None
 
     def conclude(
-        self, opened: OpenRecall, also: Sequence[EventRef] = (), known: Mapping[str, Event] | None = None
+        self, opened: OpenRecall, also: AlsoRead | None = None, known: Mapping[str, Event] | None = None
     ) -> Recalled:
-        """Reads back and ranks. `also` is read in the same batch, `known` need not be; both are in `events`."""
+        """Reads back and ranks. What `also` names is read in the same batch, `known` is not; both are in `events`."""
         tail = opened.tail.result()
         opened.nominated = self._nominations(opened)
         records = Records(dict(known or {}), newest=opened.memories.result(), filters=opened.request.filters)
@@ -236,8 +240,9 @@ class SearchPipeline:
         ranking = self._ranked(opened, list(candidates.values()))
         first = first_wanted(ranking, opened.request.wanted + _RESERVE, opened.superseded_ids)
         by_words = self._waiting_words(opened, tail)
-        wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs, *also]
-        self._records.read(opened.scope, wanted, records)
+        wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs]
+        more = also({ref.id for ref in wanted} | records.events.keys()) if also is not None else ()
+        self._records.read(opened.scope, [*wanted, *more], records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
         tail_events = self._tail_slots.read(opened.scope, found)
         records.events |= {event.id: event for event in tail_events}

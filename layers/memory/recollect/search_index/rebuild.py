@@ -144,7 +144,8 @@ class RebuildIndex:
         fresh = saved | made
         if fresh:
             refs = {event.id: event.ref for event in missing}
-            self._projections.save(scope, [Projection(refs[i], vector, generation) for i, vector in fresh.items()])
+            made_now = [Projection(refs[i], vector, generation) for i, vector in fresh.items()]
+            self._projections.save(scope, made_now, {event.id: event for event in missing})
         return found | fresh, len(made)
 
     def _encoded(self, embedder: Embedder, events: Sequence[Event]) -> dict[str, FloatArray]:

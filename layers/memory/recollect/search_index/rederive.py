@@ -6,7 +6,7 @@ one is made of its event again, with its id and time. Slots and conversations ar
 reader sees an older value meanwhile.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -133,8 +133,8 @@ class _Fresh:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._projections, name)
 
-    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
-        self._projections.save(scope, projections)
+    def save(self, scope: Scope, projections: Sequence[Projection], known: Mapping[str, Event] | None = None) -> None:
+        self._projections.save(scope, projections, known)
         self._event_ids = self._event_ids - {one.ref.id for one in projections}
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:

@@ -55,9 +55,7 @@ def test_one_read_and_one_transaction_of_three_operations_and_nothing_else(scrip
     ]
 
 
-def test_a_rejected_value_costs_no_transaction_and_one_known_before_stays_known(
-    scripted: Script, scope: Scope
-) -> None:
+def test_a_rejected_value_costs_no_transaction_and_one_known_before_stays_known(scripted: Script, scope: Scope) -> None:
     timeline, client, _ = scripted()
     known, new = writes_of(scope, some_events(scope, 2, content="ok"))
     timeline.append(scope, [known])

@@ -7,7 +7,7 @@ in the order of arrival, each marker once.
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -56,12 +56,17 @@ class DynamoDBProjections:
         """Markers of every tenant, oldest arrival first; user by user where there are thousands of them."""
         return _pending_page(self.access, limit, after)
 
-    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
-        """Writes the vectors, with the index entries of those events that still exist."""
-        places = {one.ref.id: keys.event_key(scope, one.ref) for one in projections}
-        events = self.access.get_many(places.values())
-        stored = {event_id: event_in(events[place]) for event_id, place in places.items() if place in events}
-        self.access.put_many(projection_item(scope, one, stored.get(one.ref.id)) for one in projections)
+    def save(self, scope: Scope, projections: Sequence[Projection], known: Mapping[str, Event] | None = None) -> None:
+        """Writes the vectors, with the index entries of those events that still exist.
+
+        Entries of a known event that was deleted since lead to nothing, and go with the projection.
+        """
+        events = dict(known or {})
+        unknown = [one.ref for one in projections if one.ref.id not in events]
+        if unknown:
+            found = self.access.get_many(keys.event_key(scope, ref) for ref in unknown)
+            events |= {event.id: event for event in map(event_in, found.values())}
+        self.access.put_many(projection_item(scope, one, events.get(one.ref.id)) for one in projections)
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
         found = self.access.get_many(keys.projection_key(scope, event_id) for event_id in event_ids)

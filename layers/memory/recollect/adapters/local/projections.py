@@ -6,7 +6,7 @@ events of each tenant.
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -59,7 +59,12 @@ class SqliteProjections:
         markers = tuple(PendingEvent(Scope(row[2], row[3]), ref_of(row)) for row in rows[:limit])
         return PendingPage(markers, str(rows[limit - 1][4]) if len(rows) > limit else None)
 
-    def save(self, scope: Scope, projections: Sequence[Projection]) -> None:
+    def save(
+        self,
+        scope: Scope,
+        projections: Sequence[Projection],
+        known: Mapping[str, Event] | None = None,  # noqa: ARG002 - needs nothing of the events
+    ) -> None:
         with self._database.writing(durable=False) as connection:
             user = enter_user(connection, scope)
             connection.executemany(
