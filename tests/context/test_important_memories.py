@@ -52,7 +52,7 @@ def test_the_choice_is_that_of_one_who_reads_all_of_them(
     a_life(memory, seed)
     asked = [(question, limits) for question in ("the dog", "which boat", "hello") for limits in LIMITS]
     few = [chosen(memory, *one) for one in asked]
-    monkeypatch.setattr(sources, "_weighty_first", lambda *_: None)
+    monkeypatch.setattr(sources, "_places_taken", lambda *_: None)
     assert few == [chosen(memory, *one) for one in asked]
 
 
@@ -77,5 +77,5 @@ def test_those_that_cannot_get_a_place_are_not_read(memory: Memory, monkeypatch:
     memory.add(*(EventDraft(content=f"w{n}", importance=0.3, timestamp=at[n]) for n in range(200, 300)))
     memory.project()
     few = reads(memory, monkeypatch)
-    monkeypatch.setattr(sources, "_weighty_first", lambda *_: None)
+    monkeypatch.setattr(sources, "_places_taken", lambda *_: None)
     assert few <= reads(memory, monkeypatch) - 30

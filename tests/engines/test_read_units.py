@@ -1,6 +1,7 @@
-"""What a search and a context read of the table, in AWS's units, for a user of a thousand messages."""
+"""What a search, a context and a message take of the table, in AWS's units, for a user of a thousand messages."""
 
 import random
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,9 +13,10 @@ from infra.tools.bench.aws_calls import Counter, counted
 from infra.tools.bench.engines import dynamodb_of, search_client_of, store_without_transactions
 from recollect.contracts.examples import NOW, a_write, an_event
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.core.vectors import TextKind
 from recollect.search_index.page import index_document
-from recollect.timeline.timeline import Projection
+from recollect.timeline.timeline import PendingEvent, Projection
 
 pytestmark = [pytest.mark.engines, on_the_domain]
 
@@ -58,3 +60,30 @@ def test_a_context_reads_at_most_45_units_and_a_search_20(
         assert 20 < context["rcu"] <= 45, question
         assert 10 < search["rcu"] <= 20, question
         assert context["wcu"] == search["wcu"] == 0
+
+
+def test_a_message_writes_13_units_and_is_projected_in_17_calls(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that states nothing, in a conversation that is listed: what every message costs."""
+    monkeypatch.setattr(aws_calls, "HELD_SECONDS", 0.0)
+    counter = Counter(dynamodb_of(deployment.app), search_client_of(deployment.app))
+    parts = deployment.app.parts
+
+    def say(text: str) -> object:
+        return deployment.ingest(text, timestamp=utc_now().isoformat())
+
+    def project(waiting: Sequence[PendingEvent]) -> None:
+        report = deployment.app.projection.events.project(waiting, utc_now())
+        assert (report.projected, report.failed) == (1, {})
+
+    say("Hello there!")
+    project(parts.projections.pending(10, None).markers)
+    ingested = counted(counter, lambda: say("How are you?"))
+    waiting = parts.projections.pending(10, None).markers
+    projected = counted(counter, lambda: project(waiting))
+    assert (ingested["wcu"], projected["wcu"]) == (6, 7)
+    assert ingested["rcu"] <= 3
+    assert projected["rcu"] <= 12
+    assert projected["dynamodb_calls"] <= 17
+    assert projected["opensearch_requests"] == 1

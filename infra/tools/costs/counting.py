@@ -1,8 +1,8 @@
 """Counts what each kind of work takes, on the real adapters: DynamoDB Local, S3, and OpenSearch where searches ask one.
 
 Units, and chains of calls that wait for each other, as `infra/tools/bench/aws_calls.py` counts them; the processor's
-seconds without its delays. Both are means over messages, and over questions, that people said and asked (LoCoMo): some
-messages are read against others by the judge, most are not.
+seconds, and the units, without its delays. All are means over messages, and over questions, that people said and asked
+(LoCoMo): some messages are read against others by the judge, most are not.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ from recollect.retrieval.filters import SearchFilters
 from recollect.timeline.bus import BusEvent
 from recollect.timeline.record import EventDraft
 
-ROUNDS = (8, 8)
-"""Rounds that the processor's time is of, and rounds whose calls are counted."""
-ROUNDS_OF = {"project": (40, 16), "packing": (2, 1)}
+ROUNDS = (8, 4)
+"""Rounds that units and the processor's time are of, and rounds, with delays, that the waves are of."""
+ROUNDS_OF = {"project": (60, 8), "project, 1 KB": (24, 4), "context": (24, 4), "search": (24, 4), "packing": (2, 1)}
 """Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
+WAVES = ("store_waves", "engine_waves")
 LONG_BYTES = 1024
 READ_BACK = lines_wanted(MEMORY_TOKENS)
 TURN_SECONDS = 20.0
@@ -200,21 +201,26 @@ def _take_turn(subject: Subject, text: str) -> None:
 def _counted(counter: Counter, bus: CountedBus, prepare: Prepared, name: str) -> dict[str, Any]:
     rounds, times = ROUNDS_OF.get(name, ROUNDS)
     with _without_delay():
-        seconds = statistics.fmean(_processor_seconds(prepare()) for _ in range(rounds))
-    each = [_count_one(counter, bus, prepare) for _ in range(times)]
-    means = {what: round(statistics.fmean(one[what] for one in each), 2) for what in each[0]}
-    found = {**means, "processor_seconds": round(seconds, 4)}
+        each = [_count_one(counter, bus, prepare()) for _ in range(rounds)]
+    means = {what: statistics.fmean(one[what] for one in each) for what in each[0]}
+    held = [_count_one(counter, bus, _prepared(prepare)) for _ in range(times)]
+    means |= {what: statistics.fmean(one[what] for one in held) for what in WAVES}
+    found = {what: round(mean, 4 if what == "processor_seconds" else 2) for what, mean in means.items()}
     print(f"{name}: {found}", flush=True)
     return found
 
 
-def _count_one(counter: Counter, bus: CountedBus, prepare: Prepared) -> dict[str, float]:
+def _prepared(prepare: Prepared) -> Callable[[], object]:
     with _without_delay():
-        work = prepare()
+        return prepare()
+
+
+def _count_one(counter: Counter, bus: CountedBus, work: Callable[[], object]) -> dict[str, float]:
     bus.count = 0
+    began = time.process_time()
     with counter.counting() as calls:
         work()
-    return {**_of_calls(calls), "bus_events": bus.count}
+    return {**_of_calls(calls), "bus_events": bus.count, "processor_seconds": time.process_time() - began}
 
 
 def _of_calls(calls: list[Call]) -> dict[str, float]:
@@ -230,12 +236,6 @@ def _of_calls(calls: list[Call]) -> dict[str, float]:
         "store_waves": len(found) - engine_waves,
         "engine_waves": engine_waves,
     }
-
-
-def _processor_seconds(work: Callable[[], object]) -> float:
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 @contextmanager

@@ -208,10 +208,10 @@ class ContextSources:
         spoken = conversation.result()[:recent_count]
         also = [*spoken, *(event.ref for event in _shown_first(first_wave.newest, recent_count))]
         weighty = important.result()[: limits.important + 3 * _SLACK]
-        first = _Also(also, weighty, _weighty_first(limits, first_wave, spoken))
+        first = _Also(also, weighty, _places_taken(limits, first_wave, spoken), limits)
         gathered = self._read_back(first_wave, first, {})
         if first.taken < len(weighty) and _lacks_weighty(gathered, weighty[: first.taken], limits):
-            return self._read_back(first_wave, _Also(also, weighty), gathered.recalled.events)
+            return self._read_back(first_wave, _Also(also, weighty, None, limits), gathered.recalled.events)
         return gathered
 
     def _read_back(self, wave: _FirstWave, also: _Also, read: Mapping[str, Event]) -> Gathered:
@@ -251,17 +251,17 @@ def _weighty_wanted(limits: ContextRules, taken: int) -> int:
     return min(limits.important, max(limits.total - taken, 0) + 1)
 
 
-def _weighty_first(limits: ContextRules, wave: _FirstWave, spoken: Sequence[EventRef]) -> int | None:
-    """How many of the most important are read at first that nothing else reads: as many as can get a place.
+def _places_taken(limits: ContextRules, wave: _FirstWave, spoken: Sequence[EventRef]) -> int | None:
+    """How many places the newest and the hits will take.
 
-    All (None) of the past, and with a half-life: their order is then another one than the store's.
+    None of the past, and with a half-life: the order of the important ones is then another one than the store's.
     """
     question = wave.question
     if question.filters.looks_back or limits.decay_half_life_days:
         return None
     recent = {e.id for e in wave.newest if question.conversation_id in (None, e.conversation_id)}
     recent |= {ref.id for ref in spoken}
-    return _weighty_wanted(limits, min(limits.recent, len(recent)) + limits.semantic)
+    return min(limits.recent, len(recent)) + limits.semantic
 
 
 def _lacks_weighty(gathered: Gathered, read: Iterable[EventRef], limits: ContextRules) -> bool:
@@ -292,12 +292,14 @@ class _FirstWave:
 class _Also:
     """What a context reads beside the hits: `others`, and the most important ones, best first.
 
-    Of these so many as `free` says that are read by nobody else, and all before them; None is all. `taken` counts them.
+    Of these until so many as can get a place are there that nothing else reads, and no more than as many and those that
+    have a place anyway (`places`); all where that is None. `taken` counts them.
     """
 
     others: Sequence[EventRef]
     weighty: Sequence[EventRef]
-    free: int | None = None
+    places: int | None
+    limits: ContextRules
     taken: int = 0
 
     @property
@@ -307,10 +309,11 @@ class _Also:
 
     def chosen(self, known: Collection[str]) -> list[EventRef]:
         """What to read; `known` are the ids of what is read anyway."""
-        there = {*known, *(ref.id for ref in self.others)}
-        places = [place for place, ref in enumerate(self.weighty) if ref.id not in there]
-        cut = self.free is not None and self.free < len(places)
-        self.taken = places[self.free] if cut and self.free is not None else len(self.weighty)
+        self.taken = len(self.weighty)
+        if self.places is not None:
+            there, wanted = {*known, *(ref.id for ref in self.others)}, _weighty_wanted(self.limits, self.places)
+            alone = [place for place, ref in enumerate(self.weighty) if ref.id not in there]
+            self.taken = min([self.taken, wanted + self.places, *alone[wanted : wanted + 1]])
         return self.refs
 
 

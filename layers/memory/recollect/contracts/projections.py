@@ -141,6 +141,17 @@ class ProjectionsContract(OwnUser):
         assert np.array_equal(found[events[0].id].vector, unpack_vector(pack_vector(vector)))  # type: ignore[arg-type]
         assert projections.vectors(other, [event.id for event in events]) == {}
 
+    @pytest.mark.parametrize("known", [False, True])
+    def test_what_is_saved_of_an_event_is_found_again(
+        self, timeline: Timeline, projections: Projections, scope: Scope, known: bool
+    ) -> None:
+        event, other = (append_event(timeline, scope, importance=0.9, content=text) for text in ("one", "other"))
+        given = {event.id: event} if known else None
+        projections.save(scope, [Projection(e.ref, a_vector(), "model.1") for e in (event, other)], given)
+        projections.settle(scope, [event.ref, other.ref])
+        assert {ref.id for ref in timeline.important(scope, 10)} == {event.id, other.id}
+        assert timeline.find(scope, event.id) == event
+
     def test_a_later_vector_replaces_an_earlier_one(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
         event = append_event(timeline, scope)

@@ -25,6 +25,9 @@ FollowEvents: TypeAlias = Callable[[Scope, Sequence[Event], Sequence[EventRef], 
 FollowWords: TypeAlias = Callable[[Scope, Sequence[Event], LostWords, SummaryRules, datetime], None]
 
 
+_BEFORE_THEY_ARE_READ = Rules()  # making them takes a millisecond, for their version
+
+
 @dataclass(slots=True)
 class ProjectedBatch:
     """One user's part of a projection; the steps read it and add to it.
@@ -40,7 +43,7 @@ class ProjectedBatch:
     gone: Sequence[EventRef] = ()
     read: Mapping[str, StoredMemory | None] = field(default_factory=dict)
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
-    rules: Rules = field(default_factory=Rules)
+    rules: Rules = _BEFORE_THEY_ARE_READ
     memories: dict[str, StoredMemory] = field(default_factory=dict)
     ended: list[EventRef] = field(default_factory=list)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)

@@ -67,6 +67,16 @@ def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess, scope: Scope
         assert len(client.requests) == number
 
 
+def test_of_an_event_that_was_just_read_nothing_is_read_again(moto_access: ItemAccess, scope: Scope) -> None:
+    access, client = scripted_access(moto_access)
+    event = an_event(scope, importance=0.9)
+    projection = Projection(event.ref, a_vector(), "g")
+    DynamoDBProjections(access).save(scope, [projection], {event.id: event})
+    assert [name for name, _ in client.requests] == ["batch_write_item"]
+    timeline = DynamoDBTimeline(moto_access)
+    assert timeline.important(scope, 10) == timeline.of_conversation(scope, "conversation", 10) == [event.ref]
+
+
 def test_a_projection_of_an_event_that_is_gone_is_in_no_index(moto_access: ItemAccess, scope: Scope) -> None:
     event = an_event(scope, importance=0.9)
     DynamoDBProjections(moto_access).save(scope, [Projection(event.ref, None, None)])
