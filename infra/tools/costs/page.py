@@ -29,7 +29,7 @@ HEADING = "## What it costs\n"
 ENGINES = ("table", "domain")
 ASKED = ("message", "message, ten a batch", "message of 1 KB", "search", "context", "turn")
 RIVALS_NAME = {"message, ten a batch": "message", "message of 1 KB": "long message"}
-SMALLER_MB = (1024, 512)
+OTHER_MB = (1769, 512)
 """Sizes of `project` that are compared with the deployed one."""
 FORMER_MESSAGE = 34.6
 """Dollars of a million messages before (aws-review.md of November 2026), without logs, a batch for each."""
@@ -126,7 +126,7 @@ def _parts() -> str:
 def _compared() -> str:
     used, work = per_million(counted()["domain"]), work_of(counted()["domain"])
     projected = Run(work=work["project"], function="project")
-    smaller = [_of_project(projected, None) - _of_project(projected, mb) for mb in SMALLER_MB]
+    less = [_of_project(projected, None) - _of_project(projected, mb) for mb in OTHER_MB]
     alone, shared = _without_logs(used["message"]), _without_logs(used["message, ten a batch"])
     words = _COMPARED.format(
         former=FORMER_MESSAGE,
@@ -135,8 +135,11 @@ def _compared() -> str:
         shared=shared,
         shared_share=_share(shared),
         project_mb=f"{stack.memory_mb('project'):,}",
-        sizes=" and ".join(f"{mb:,}" for mb in SMALLER_MB),
-        at_sizes=" and ".join(f"{alone - less:.1f} ({_share(alone - less)} %)" for less in smaller),
+        sizes=" and ".join(f"{mb:,}" for mb in OTHER_MB),
+        at_sizes=" and ".join(f"{alone - one:.1f} ({_share(alone - one)} %)" for one in less),
+        fixed=sum(used["message"][name] for name in ("Lambda requests", "HTTP API", "EventBridge")),
+        units=used["message"]["DynamoDB writes"],
+        write_units=work["ingest"].write_units + work["project"].write_units,
     )
     waits = 1e6 * dollars(turn_runs(work)[0])["Lambda duration"]
     turn, in_one = used["turn"]["in all"], turn_in_one_function(counted()["domain"])
@@ -184,7 +187,10 @@ A million messages were {former} dollars when `project` waited for OpenSearch's 
 batch of its own. In that sense they are {alone:.1f} ({alone_share} %) with `domain`, and {shared:.1f}
 ({shared_share} %) where ten share a batch, as the window of 5 s makes them from two messages a second on. What
 waits costs less in a smaller function: with {sizes} MB instead of {project_mb} for `project` it would be
-{at_sizes}."""
+{at_sizes}. Of a message {fixed:.1f} dollars are requests, API and bus, and {units:.1f} its
+{write_units:.1f} write units: six for event, dedupe record and marker in one transaction, then vector and entry in
+the conversation, the segment (two), the count towards a summary, the bus's log, the marker's removal, and what a
+few messages change in memories."""
 
 _TURN = """\
 A turn waits for its model in a function of {memory} MB, which takes {waits:.1f} dollars of a million's {turn:.0f};
