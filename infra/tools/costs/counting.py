@@ -220,7 +220,8 @@ def _count_one(counter: Counter, bus: CountedBus, work: Callable[[], object]) ->
     began = time.process_time()
     with counter.counting() as calls:
         work()
-    return {**_of_calls(calls), "bus_events": bus.count, "processor_seconds": time.process_time() - began}
+    seconds = time.process_time() - began
+    return {**_of_calls(calls), "bus_events": bus.count, "processor_seconds": seconds}
 
 
 def _of_calls(calls: list[Call]) -> dict[str, float]:
