@@ -77,7 +77,8 @@ def redact_summaries(world: World) -> None:
 def keep_summaries_up(world: World) -> None:
     gone: list[EventRef] = world.known["refs"]
     there = [event for event in world.app.parts.timeline.newest(ANNA, 5) if event.ref not in gone]
-    world.app.summaries.step.follow(ANNA, there, LostWords(gone, gone), SummaryRules(), world.now)
+    world.app.summaries.messages.note(ANNA, there, SummaryRules(), world.now)
+    world.app.summaries.lost_words.follow(ANNA, LostWords(gone, gone), world.now)
 
 
 @scenario(prepare=with_a_goal, done_already=(VersionMismatch,))

@@ -10,8 +10,8 @@ from recollect.timeline.failed_projections import FAILED
 
 PORTS = ("timeline", "projections", "index", "embedder", "publisher", "items", "snapshots", "pair_model")
 STEPS = (
-    "rules", "bound", "memories", "contradictions", "segments", "users", "spaces", "summaries", "expiry", "archive",
-    "outbox", "copies",
+    "rules", "bound", "memories", "contradictions", "segments", "users", "spaces", "messages", "summaries", "expiry",
+    "archive", "outbox", "copies",
 )  # fmt: skip
 """Of `ProjectionSteps`."""
 

@@ -32,7 +32,7 @@ BY_ID = (
     "index.put", "items.get", "items.write", "projections.fill_slot", "projections.save", "projections.settle",
     "projections.store_bound", "projections.vectors", "publisher.publish", "steps.bound", "steps.contradictions",
     "steps.expiry", "steps.memories", "steps.memories.changed", "steps.memories.read", "steps.memories.shown",
-    "steps.segments", "steps.spaces.note", "steps.summaries", "timeline.read",
+    "steps.messages", "steps.segments", "steps.spaces.note", "timeline.read",
 )  # fmt: skip
 OF_DELETED = (
     "index.remove", "items.get", "items.page", "items.write", "projections.forget", "publisher.publish",

@@ -15,7 +15,7 @@ from recollect.core.errors import Conflict, Unavailable, UpstreamFailed
 from recollect.core.items import Due
 from recollect.core.scope import Scope
 from recollect.rules.groups import SummaryRules
-from recollect.summaries.run import LostWords, NoteMessages, SummaryRun, SummaryStep
+from recollect.summaries.run import LostWords, NoteMessages, RedactLostWords, SummaryRun
 from recollect.summaries.storage import QUEUE, state_key
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import PendingEvent, WindowPage, WindowQuery
@@ -250,8 +250,6 @@ def test_a_queue_that_does_not_answer_fails_the_run(summaries: Summaries) -> Non
 
 def test_summaries_are_redacted_only_where_something_was_deleted(summaries: Summaries) -> None:
     told: list[object] = []
-    note = SimpleNamespace(note=lambda *given: None)
     redaction = SimpleNamespace(redact=lambda *given: told.append(given))
-    keep_up = SummaryStep(note, redaction)  # type: ignore[arg-type]
-    keep_up.follow(ANNA, [], LostWords(), SummaryRules(), NOON)
+    RedactLostWords(redaction).follow(ANNA, LostWords(), NOON)  # type: ignore[arg-type]
     assert told == []

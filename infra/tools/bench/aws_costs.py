@@ -55,8 +55,10 @@ class Subject:
     def ingest(self, drafts: list[EventDraft], given: GivenRules | None = None) -> list[EventRef]:
         """Stores turns of one conversation; answers what `project` is told of them."""
         seed = self.app.ids.seed(time.time_ns() // 1_000_000, len(drafts) + 1)
-        rules = settled(given or self.app.begin_rules(TENANT))
-        answer = self.app.timeline.events.ingest(self.scope, CONVERSATION, drafts, seed, datetime.now(UTC), rules)
+        given, marks = given or self.app.begin_rules(TENANT), self.app.begin_marks(self.scope)  # as the route does
+        settled_rules, now = settled(given), datetime.now(UTC)
+        events = self.app.timeline.events
+        answer = events.ingest(self.scope, CONVERSATION, drafts, seed, now, settled_rules, marks.result())
         return [result.event.ref for result in answer.results if result.event is not None]
 
     def project(self, refs: list[EventRef]) -> None:

@@ -90,9 +90,13 @@ class ReindexingUseCases(UseCases):
 
     def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
         """A projection without listeners, which leaves summaries unchanged."""
-        parts, steps = self._parts, replace(self._projection.steps, summaries=_no_summaries)
+        parts, steps = self._parts, replace(self._projection.steps, messages=_no_messages, summaries=_no_summaries)
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 
 
-def _no_summaries(scope: Scope, events: Sequence[Event], lost: LostWords, rules: SummaryRules, now: datetime) -> None:
+def _no_messages(scope: Scope, events: Sequence[Event], rules: SummaryRules, now: datetime) -> None:
     """A new projection of an old message must not count it towards a summary again."""
+
+
+def _no_summaries(scope: Scope, lost: LostWords, now: datetime) -> None:
+    """Nor does it take words from summaries."""

@@ -13,7 +13,7 @@ from recollect.core.scope import Scope
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.summaries.goal_store import GoalStore
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
-from recollect.summaries.run import NoteMessages, RunSummaries, SummarizeJob, SummaryStep
+from recollect.summaries.run import NoteMessages, RedactLostWords, RunSummaries, SummarizeJob
 from recollect.summaries.summarize import Summarize
 
 
@@ -53,8 +53,12 @@ class SummaryUseCases(UseCases):
         return RedactSummaries(self._parts.items, self._deployment.ids)
 
     @cached_property
-    def step(self) -> SummaryStep:
-        return SummaryStep(NoteMessages(self._parts.items), self.redaction)
+    def messages(self) -> NoteMessages:
+        return NoteMessages(self._parts.items)
+
+    @cached_property
+    def lost_words(self) -> RedactLostWords:
+        return RedactLostWords(self.redaction)
 
     def redact_at_once(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Redacts before the projection does; where that fails, `project` does so by the pending marker."""

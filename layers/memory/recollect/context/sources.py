@@ -208,10 +208,14 @@ class ContextSources:
         spoken = conversation.result()[:recent_count]
         also = [*spoken, *(event.ref for event in _shown_first(first_wave.newest, recent_count))]
         weighty = important.result()[: limits.important + 3 * _SLACK]
-        first = _Also(also, weighty, _places_taken(limits, first_wave, spoken), limits)
-        gathered = self._read_back(first_wave, first, {})
-        if first.taken < len(weighty) and _lacks_weighty(gathered, weighty[: first.taken], limits):
-            return self._read_back(first_wave, _Also(also, weighty, None, limits), gathered.recalled.events)
+        places = _places_taken(limits, first_wave, spoken)
+        read: Mapping[str, Event] = {}
+        for wanted, most in _weighty_bounds(limits, places, len(weighty)):
+            some = _Also(also, weighty, wanted, most)
+            gathered = self._read_back(first_wave, some, read)
+            if some.taken == len(weighty) or not _lacks_weighty(gathered, weighty[: some.taken], limits):
+                break
+            read = gathered.recalled.events
         return gathered
 
     def _read_back(self, wave: _FirstWave, also: _Also, read: Mapping[str, Event]) -> Gathered:
@@ -261,7 +265,18 @@ def _places_taken(limits: ContextRules, wave: _FirstWave, spoken: Sequence[Event
         return None
     recent = {e.id for e in wave.newest if question.conversation_id in (None, e.conversation_id)}
     recent |= {ref.id for ref in spoken}
-    return min(limits.recent, len(recent)) + limits.semantic
+    return min(limits.recent, len(recent - {question.input_event_id})) + limits.semantic
+
+
+def _weighty_bounds(limits: ContextRules, places: int | None, there: int) -> list[tuple[int, int]]:
+    """How many of the most important ones to read that nothing else reads, and how many at most: try by try.
+
+    At first as many as can get a place, at most as many and those that have one anyway; then some more; then all.
+    """
+    if places is None:
+        return [(there, there)]
+    wanted = _weighty_wanted(limits, places)
+    return [(wanted, wanted + places), (limits.important + limits.total, there), (there, there)]
 
 
 def _lacks_weighty(gathered: Gathered, read: Iterable[EventRef], limits: ContextRules) -> bool:
@@ -292,14 +307,14 @@ class _FirstWave:
 class _Also:
     """What a context reads beside the hits: `others`, and the most important ones, best first.
 
-    Of these until so many as can get a place are there that nothing else reads, and no more than as many and those that
-    have a place anyway (`places`); all where that is None. `taken` counts them.
+    Of these until so many as are `wanted` are among them that nothing else reads, and at most `most`. `taken` counts
+    them.
     """
 
     others: Sequence[EventRef]
     weighty: Sequence[EventRef]
-    places: int | None
-    limits: ContextRules
+    wanted: int
+    most: int
     taken: int = 0
 
     @property
@@ -309,11 +324,9 @@ class _Also:
 
     def chosen(self, known: Collection[str]) -> list[EventRef]:
         """What to read; `known` are the ids of what is read anyway."""
-        self.taken = len(self.weighty)
-        if self.places is not None:
-            there, wanted = {*known, *(ref.id for ref in self.others)}, _weighty_wanted(self.limits, self.places)
-            alone = [place for place, ref in enumerate(self.weighty) if ref.id not in there]
-            self.taken = min([self.taken, wanted + self.places, *alone[wanted : wanted + 1]])
+        there = {*known, *(ref.id for ref in self.others)}
+        alone = [place for place, ref in enumerate(self.weighty) if ref.id not in there]
+        self.taken = min([len(self.weighty), self.most, *alone[self.wanted : self.wanted + 1]])
         return self.refs
 
 

@@ -15,19 +15,22 @@ from pathlib import Path
 from typing import TypeAlias
 
 from recollect.core.event import Event, EventRef
+from recollect.core.ids import accepted_ms
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
 from recollect.memories.reading import StoredMemory
 from recollect.memories.representation import indexed
 from recollect.ports import Embedder, IndexFailure, Pending, Projections, Publisher, SearchIndex, Timeline
-from recollect.projection.steps import ProjectedBatch, ProjectionStep, ProjectionSteps
+from recollect.projection.steps import BEFORE_THEY_ARE_READ, ProjectedBatch, ProjectionStep, ProjectionSteps
 from recollect.retrieval.unprojected import given_vectors
+from recollect.rules.groups import Rules
 from recollect.search_index.page import index_document
 from recollect.timeline.bus import BusEvent, SegmentPlace, episodic_saved, semantic_saved
 from recollect.timeline.failed_projections import Fault, fault_of
 from recollect.timeline.fill_slots import FillSlots
 from recollect.timeline.timeline import PendingEvent, Projection
 
+_NEW_MS = 60_000
 Forget: TypeAlias = Callable[[Scope, Sequence[str], datetime], None]
 
 
@@ -70,6 +73,7 @@ class _Batch:
     reindexed: dict[str, Event] = field(default_factory=dict)
     memories: dict[str, StoredMemory] = field(default_factory=dict)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
+    rules: Rules = BEFORE_THEY_ARE_READ
 
     def indexed(self, event: Event) -> Event:
         """The event in its index form: with the words of the memory that has its id."""
@@ -165,8 +169,9 @@ class ProjectionAttempt:
         What is stored of deleted events is read too, in the same wave, and ignored: it must not stop their removal.
         """
         scope, ids = batch.scope, list(batch.refs)
-        vectors = self._steps.concurrency.submit(lambda: self._projections.vectors(scope, ids))
+        vectors = self._steps.concurrency.submit(lambda: self._stored_vectors(scope, ids, now))
         memories = self._steps.concurrency.submit(lambda: self._steps.memories.read(scope, ids))
+        rules = self._steps.concurrency.submit(lambda: self._steps.rules(scope.tenant))
         batch.events = self._timeline.read(scope, list(batch.refs.values()))
         batch.was_read = True
         unread = [event for event in batch.events.values() if event.key is not None and event.holds_until is None]
@@ -174,6 +179,7 @@ class ProjectionAttempt:
         self._run(self._steps.before, batch.scope, ProjectedBatch(gone=batch.gone_refs), now)
         if not batch.events:
             return
+        batch.rules = rules.result()
         stored = {i: one for i, one in vectors.result().items() if i in batch.events}
         batch.vectors = {i: p.vector for i, p in stored.items() if p.vector is not None and p.generation == self._model}
         batch.memories = {i: one for i, one in memories.result().items() if i in batch.events}
@@ -185,9 +191,15 @@ class ProjectionAttempt:
         batch.vectors |= made
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in stored]
 
+    def _stored_vectors(self, scope: Scope, ids: Sequence[str], now: datetime) -> dict[str, Projection]:
+        """Of what arrived just now nothing is looked up: another try makes the same vector again."""
+        since_ms = now.timestamp() * 1000 - _NEW_MS
+        looked_up = [one for one in ids if (accepted_ms(one) or 0) < since_ms]
+        return self._projections.vectors(scope, looked_up) if looked_up else {}
+
     def _derive(self, batch: _Batch, now: datetime) -> None:
-        """What depends on the events alone is written side by side with the rest."""
-        projected = ProjectedBatch(events=list(batch.events.values()))
+        """What needs the events alone is written side by side with the rest."""
+        projected = ProjectedBatch(events=list(batch.events.values()), rules=batch.rules)
         calls = [partial(step, batch.scope, projected, now) for step in self._steps.beside]
         calls += [partial(self._save, batch.scope, made) for made in (self._unsaved(batch),) if made]
         calls += [partial(self._enter, batch.scope, begun) for begun in (_conversations(projected.events),) if begun]
@@ -231,7 +243,7 @@ class ProjectionAttempt:
         before = {event.id: batch.indexed(event).content for event in events}
         read = {event.id: batch.memories.get(event.id) for event in events}
         changed = list(batch.reindexed.values())
-        projected = ProjectedBatch(events, changed, batch.gone_refs, read, batch.vectors)
+        projected = ProjectedBatch(events, changed, batch.gone_refs, read, batch.vectors, batch.rules)
         self._run(self._steps.derive, batch.scope, projected, now)
         batch.memories = projected.memories
         return [event for event in events if batch.indexed(event).content != before[event.id]]

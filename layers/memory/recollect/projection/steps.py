@@ -22,10 +22,11 @@ from recollect.timeline.bus import SegmentPlace
 from recollect.timeline.listing import KnownSpaces, KnownUsers
 
 FollowEvents: TypeAlias = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
-FollowWords: TypeAlias = Callable[[Scope, Sequence[Event], LostWords, SummaryRules, datetime], None]
+CountMessages: TypeAlias = Callable[[Scope, Sequence[Event], SummaryRules, datetime], None]
+FollowWords: TypeAlias = Callable[[Scope, LostWords, datetime], None]
 
 
-_BEFORE_THEY_ARE_READ = Rules()  # making them takes a millisecond, for their version
+BEFORE_THEY_ARE_READ = Rules()  # making them takes a millisecond, for their version
 
 
 @dataclass(slots=True)
@@ -35,7 +36,8 @@ class ProjectedBatch:
     `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are deleted.
     `read` are the memories of `events` as read before, None for events without one. The steps set `memories`, those of
     the events by the events' ids, `ended`, events whose words no longer hold, and `segments`, the segments of the
-    events. `rules` are the tenant's, read once, so that all steps of a batch see one version.
+    events. `rules` are the tenant's, read once, so that all steps of a batch see one version; of a batch without events
+    they are not read.
     """
 
     events: Sequence[Event] = ()
@@ -43,7 +45,7 @@ class ProjectedBatch:
     gone: Sequence[EventRef] = ()
     read: Mapping[str, StoredMemory | None] = field(default_factory=dict)
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
-    rules: Rules = _BEFORE_THEY_ARE_READ
+    rules: Rules = BEFORE_THEY_ARE_READ
     memories: dict[str, StoredMemory] = field(default_factory=dict)
     ended: list[EventRef] = field(default_factory=list)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class ProjectionSteps:
     segments: AssignSegments
     users: KnownUsers
     spaces: KnownSpaces
+    messages: CountMessages
     summaries: FollowWords
     expiry: FollowEvents
     archive: Callable[[Scope, Sequence[EventRef], datetime], None]
@@ -77,14 +80,13 @@ class ProjectionSteps:
 
     @property
     def beside(self) -> tuple[ProjectionStep, ...]:
-        """Side by side with those of `derive`, before the index and the markers: they need the events alone."""
-        return (self._note_user, self._note_spaces, self._assign_segments)
+        """Side by side with those of `derive`, before the index and the markers: they need events and rules alone."""
+        return (self._note_user, self._note_spaces, self._assign_segments, self._count_messages)
 
     @property
     def derive(self) -> tuple[ProjectionStep, ...]:
         """After slots are written, before the index and the markers."""
         return (
-            self._read_rules,
             self._promote,
             self._settle_contradictions,
             self._update_summaries,
@@ -108,10 +110,6 @@ class ProjectionSteps:
         if batch.events:
             self.spaces.note(scope, batch.events, now)
 
-    def _read_rules(self, scope: Scope, batch: ProjectedBatch, _now: datetime) -> None:
-        if batch.events or batch.changed:
-            batch.rules = self.rules(scope.tenant)
-
     def _promote(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         together = [*batch.events, *batch.changed]
         batch.memories = self.memories.follow(scope, together, batch.rules, now, batch.read) if together else {}
@@ -134,11 +132,14 @@ class ProjectionSteps:
         if batch.events:
             batch.segments = self.segments.assign(scope, batch.events, now)
 
+    def _count_messages(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        if batch.events:
+            self.messages(scope, batch.events, batch.rules.summary, now)
+
     def _update_summaries(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         deleted = [*batch.gone, *_replaced(batch.events, batch.memories)]
         superseded = [event.ref for event in batch.changed if event.superseded_by is not None]
-        lost = LostWords(deleted, [*superseded, *batch.ended])
-        self.summaries(scope, batch.events, lost, batch.rules.summary, now)
+        self.summaries(scope, LostWords(deleted, [*superseded, *batch.ended]), now)
 
     def _note_expiry(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         self.expiry(scope, [_represented(event, batch.memories) for event in batch.events], batch.gone, now)

@@ -195,18 +195,14 @@ class LostWords:
     ended: Sequence[EventRef] = ()
 
 
-class SummaryStep:
-    """The projection step: runs before the markers are deleted, so that nothing is lost where it fails; idempotent."""
+class RedactLostWords:
+    """A projection step: runs before the markers are deleted, so that nothing is lost where it fails; idempotent."""
 
-    def __init__(self, note: NoteMessages, redact: RedactSummaries) -> None:
-        self._note = note
+    def __init__(self, redact: RedactSummaries) -> None:
         self._redact = redact
 
-    def follow(
-        self, scope: Scope, events: Sequence[Event], lost: LostWords, rules: SummaryRules, now: datetime
-    ) -> None:
-        """Counts the events towards the next summary; redacts what is lost from stored summaries and goals."""
-        self._note.note(scope, events, rules, now)
+    def follow(self, scope: Scope, lost: LostWords, now: datetime) -> None:
+        """Redacts what is lost from stored summaries and goals."""
         if lost.deleted:
             self._redact.redact(scope, lost.deleted, now)
         if lost.ended:
