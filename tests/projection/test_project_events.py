@@ -60,7 +60,6 @@ def test_a_record_of_an_event_that_never_was_removes_and_goes_on(memory: Memory)
 )  # fmt: skip
 def test_whatever_fails_is_reported_stays_pending_and_is_made_good(memory: Memory, part: str, method: str) -> None:
     memory.add("I live in Paris")
-    memory.now += timedelta(minutes=2)  # of what is newer no vector is looked up
     with away(memory, part, method) as broken:
         report = broken.app.projection.reconciliation.run(memory.now)
         assert (report.projected, report.failed) == (0, {memory.ids[0]: "Unavailable"})

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from recollect.core.event import Event, EventRef
-from recollect.core.ids import accepted_ms
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
 from recollect.memories.reading import StoredMemory
@@ -30,7 +29,6 @@ from recollect.timeline.failed_projections import Fault, fault_of
 from recollect.timeline.fill_slots import FillSlots
 from recollect.timeline.timeline import PendingEvent, Projection
 
-_NEW_MS = 60_000
 Forget: TypeAlias = Callable[[Scope, Sequence[str], datetime], None]
 
 
@@ -169,7 +167,7 @@ class ProjectionAttempt:
         What is stored of deleted events is read too, in the same wave, and ignored: it must not stop their removal.
         """
         scope, ids = batch.scope, list(batch.refs)
-        vectors = self._steps.concurrency.submit(lambda: self._stored_vectors(scope, ids, now))
+        vectors = self._steps.concurrency.submit(lambda: self._projections.vectors(scope, ids))
         memories = self._steps.concurrency.submit(lambda: self._steps.memories.read(scope, ids))
         rules = self._steps.concurrency.submit(lambda: self._steps.rules(scope.tenant))
         batch.events = self._timeline.read(scope, list(batch.refs.values()))
@@ -190,12 +188,6 @@ class ProjectionAttempt:
         made = self._encode([batch.indexed(event) for event in unmade])
         batch.vectors |= made
         batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in stored]
-
-    def _stored_vectors(self, scope: Scope, ids: Sequence[str], now: datetime) -> dict[str, Projection]:
-        """Of what arrived just now nothing is looked up: another try makes the same vector again."""
-        since_ms = now.timestamp() * 1000 - _NEW_MS
-        looked_up = [one for one in ids if (accepted_ms(one) or 0) < since_ms]
-        return self._projections.vectors(scope, looked_up) if looked_up else {}
 
     def _derive(self, batch: _Batch, now: datetime) -> None:
         """What needs the events alone is written side by side with the rest."""
