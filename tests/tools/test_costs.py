@@ -102,3 +102,11 @@ def test_what_many_share_is_divided_among_them() -> None:
 def test_only_a_table_packs() -> None:
     assert work_of(counted()["table"])["packing"].object_writes > 0
     assert work_of(counted()["domain"])["packing"].object_writes == 0
+
+
+def test_a_message_and_a_context_take_no_more_units_than_is_meant() -> None:
+    work = work_of(counted()["domain"])
+    assert work["ingest"].write_units == 6
+    assert 7 <= work["project"].write_units < 7.5
+    assert 13 < work["project"].read_units < 18
+    assert 30 < work["context"].read_units <= 45
