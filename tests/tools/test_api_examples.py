@@ -30,11 +30,11 @@ def test_an_example_is_answered_in_the_form_that_is_shown(now: dict[str, Step], 
 
 
 def form(value: Any) -> Any:
-    """What an answer looks like, whatever its ids, times and figures."""
+    """What an answer looks like, whatever its ids, times and figures; of a list, how it begins."""
     if isinstance(value, dict):
         return {name: form(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [form(one) for one in value]
+        return [form(one) for one in value[:1]]
     return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
 
 
