@@ -47,6 +47,7 @@ _BODIES: dict[str, Any] = {
     "POST /v1/feedback": {"user_id": "anna", "positive": True},
     "POST /v1/signals": {"type": "healthy", "source": "operator"},
     "POST /v1/memories": {"user_id": "anna", "content": "Anna drinks green tea", "keywords": ["tea"]},
+    "POST /v1/memories/delete": {"user_id": "anna", "key": "nothing", "dry_run": True},
     "PATCH /v1/users/{user_id}/memories/{memory_id}": {"content": "Anna drinks black tea"},
     "PATCH /v1/users/{user_id}/goals/{goal_id}": {"status": "completed"},
     "POST /v1/users/{user_id}/goals/{goal_id}/check-ins": {"date": "2024-05-06", "status": "completed"},
@@ -70,6 +71,7 @@ _BODIES: dict[str, Any] = {
     "PATCH /v1/merge-rules/{name}": {"priority": 6},
     "PUT /store/items": {"namespace": ["users", "anna"], "key": "tea", "value": {"text": "Anna drinks green tea."}},
     "DELETE /store/items": {"namespace": ["users", "anna"], "key": "tea"},
+    "POST /store/items/delete": {"namespace_prefix": ["users", "anna"], "dry_run": True},
     "POST /store/batch": {"operations": [{"get": {"namespace": ["users", "anna"], "key": "tea"}}]},
 }
 _QUERIES = {"GET /store/items": "namespace=users.anna&key=tea"}
