@@ -1,5 +1,6 @@
 """The console of a stack: a shell to everybody, pages by a token that a script sends, made from calls of the API."""
 
+import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,8 @@ from recollect.settings import Settings
 @contextmanager
 def gateway(site: Site) -> Iterator[str]:
     """An HTTP API before the function: it knows one token, and refuses pages without it as AWS's does."""
-    console = ConsoleElsewhere(token_credentials(Settings.from_environment({})), AccessLog("ERROR"))
+    log = AccessLog("ERROR", io.StringIO(), "shell")
+    console = ConsoleElsewhere(token_credentials(Settings.from_environment({})), log)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -173,7 +173,7 @@ def logged(memory: Memory) -> set[str]:
 def test_a_note_that_cannot_be_read_keeps_no_other_event_from_its_next_try(tmp_path: Path) -> None:
     memory = opened(tmp_path)
     memory.add("a sparrow", "another")
-    broken = with_faults(memory, Faults({one: Fault("steps.summaries", ValueError) for one in memory.ids}))
+    broken = with_faults(memory, Faults({one: Fault("steps.expiry", ValueError) for one in memory.ids}))
     assert broken.app.projection.reconciliation.run(memory.now).noted == set(memory.ids)
     real = type(memory.app.parts.items).get
 

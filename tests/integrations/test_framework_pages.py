@@ -82,7 +82,8 @@ def shown(code: str, home: Path) -> list[str]:
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **own}, timeout=180
     )
     assert ran.returncode == 0, ran.stderr
-    return [line for line in ran.stdout.splitlines() if line and not line.startswith(DRAWN)]
+    lines = [line.partition(DRAWN[0])[0] for line in ran.stdout.splitlines()]
+    return [line for line in lines if line and not line.startswith(DRAWN)]
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -235,3 +235,21 @@ def test_pending_counts_what_waits_of_this_user_until_it_is_projected(memory: Me
 def _pending(memory: Memory) -> tuple[int, int, bool]:
     told = memory.search(ASKED).diagnostics
     return told.pending, told.tail, told.tail_cut
+
+
+@pytest.mark.parametrize("when", ["nominate", "tail"])
+def test_what_is_projected_in_the_midst_of_a_search_is_found(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    memory.add("I moved to Lyon")
+    port = memory.app.parts.index if when == "nominate" else memory.app.parts.timeline
+    real = getattr(type(port), when)
+
+    def then_projected(*given: Any) -> Any:
+        answer = real(*given)
+        monkeypatch.undo()
+        memory.project()
+        return answer
+
+    monkeypatch.setattr(type(port), when, then_projected)
+    assert [one.event.content for one in memory.search("Where?").results] == ["I moved to Lyon"]

@@ -1,5 +1,6 @@
 """Whose console it is: keys and cookies, other tenants and users, forms of other sites, texts that would be markup."""
 
+import io
 import re
 
 import pytest
@@ -79,7 +80,7 @@ def test_another_user_is_absent_for_who_speaks_for_one(app: App, caller: Caller)
 
     def console(subject: str) -> Console:
         principal = Principal("local", subject=subject, limited_to_subject=True)
-        return Console.over(app, lambda _call: principal, AccessLog("INFO"))
+        return Console.over(app, lambda _call: principal, AccessLog("INFO", io.StringIO(), "console"))
 
     bert, anna = console("bert"), console("anna")
     assert bert.answer(Call(method="GET", path="/console")).headers["Location"] == "/console/users/bert"

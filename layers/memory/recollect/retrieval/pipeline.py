@@ -192,8 +192,9 @@ class SearchPipeline:
             min_similarity=request.min_similarity,
             count=request.count,
         )
-        nominations = self._concurrency.submit(lambda: self._index.nominate(scope, nomination))
+        # The tail first: what leaves it meanwhile is in the index that is asked then.
         tail = self._concurrency.submit(lambda: self._timeline.tail(scope))
+        nominations = self._concurrency.submit(lambda: self._index.nominate(scope, nomination))
         rejections = self._concurrency.submit(lambda: self._gate.load(scope))
         memories = self._concurrency.submit(lambda: self._newest(scope, request))
         return OpenRecall(scope, request, query, nomination, nominations, tail, rejections, memories, missing)
