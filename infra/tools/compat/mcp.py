@@ -32,7 +32,7 @@ def main() -> int:
     suite = installed()
     failed = 0
     for engines in asked:
-        with server(engines, RECOLLECT_API_KEYS="", RECOLLECT_MCP_USER="anna") as url:
+        with server(engines, RECOLLECT_API_KEYS="", RECOLLECT_SIGNING_KEYS="", RECOLLECT_MCP_USER="anna") as url:
             for scenario in SCENARIOS:
                 checks = passed(suite, scenario, f"{url}/mcp")
                 failed += checks is None
