@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +57,11 @@ def test_a_wrong_one_stops_the_start_and_quotes_nothing(tmp_path: Path, name: st
         open_app(settings_with(tmp_path, name))
     assert stopped.value.variable == VARIABLE
     assert SECRET not in str(stopped.value)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_name_that_is_a_key_too_stops_the_start(tmp_path: Path) -> None:
+    """The name of an access key is sent in the clear with every request."""
+    both = replace(settings_with(tmp_path, "/recollect/keys"), api_keys={"AKIAACME": Principal("globex")})
+    with pytest.raises(ConfigurationError, match="RECOLLECT_API_KEYS"):
+        open_app(both)

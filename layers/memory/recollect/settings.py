@@ -317,12 +317,14 @@ class Settings:
             raise ConfigurationError("RECOLLECT_OPENAI_BASE_URL", "is needed with RECOLLECT_EMBEDDER=openai")
         if settings.signing_keys and settings.signing_keys_parameter:
             raise ConfigurationError("RECOLLECT_SIGNING_KEYS_PARAMETER", "cannot be set beside RECOLLECT_SIGNING_KEYS")
-        if shared := settings.signing_keys.keys() & settings.api_keys.keys():
-            raise ConfigurationError(
-                "RECOLLECT_SIGNING_KEYS", f"{len(shared)} of the names are keys of RECOLLECT_API_KEYS"
-            )
+        settings.check_names("RECOLLECT_SIGNING_KEYS")
         settings._check_models()
         return settings
+
+    def check_names(self, variable: str) -> None:
+        """Raises ConfigurationError where the name of an access key, which is sent in the clear, is a key itself."""
+        if shared := self.signing_keys.keys() & self.api_keys.keys():
+            raise ConfigurationError(variable, f"{len(shared)} of the names are keys of RECOLLECT_API_KEYS")
 
     @property
     def has_keys(self) -> bool:

@@ -8,6 +8,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -65,6 +68,21 @@ def test_what_is_saved_is_found_and_recalled(served: Served, mode: str) -> None:
                 return await remember_and_find(client)
 
     assert asyncio.run(run()) == ["Anna lives in Lyon"]
+
+
+def test_a_signature_covers_the_body(tmp_path: Path) -> None:
+    key = ("AKIAACME", "secret-of-acme-0123456789")
+    keys = json.dumps({key[0]: {"secret": key[1], "tenant": "acme"}})
+
+    def headers(body: bytes) -> dict[str, str]:
+        request = AWSRequest("POST", URL, data=body, headers=ANNA)
+        SigV4Auth(Credentials(*key), "mcp", "eu-central-1").add_auth(request)
+        return {name: str(value) for name, value in request.headers.items()}
+
+    with opened(tmp_path, RECOLLECT_SIGNING_KEYS=keys) as app:
+        asgi, body = build_asgi(app), json.dumps(LIST).encode()
+        assert ask(asgi, body=body, **headers(body)).status_code == 200
+        assert ask(asgi, body=body, **headers(b"")).status_code == 401
 
 
 def test_users_and_tenants_are_apart(tmp_path: Path) -> None:

@@ -82,10 +82,12 @@ def _with_signing_keys(settings: Settings) -> Settings:
         return settings
     text = _parameter_text(SIGNING_PARAMETER, settings.signing_keys_parameter, settings).strip()
     try:
-        return replace(settings, signing_keys=signing_keys(text))
+        found = replace(settings, signing_keys=signing_keys(text))
     except ValueError as error:
         meaning = "is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
         raise ConfigurationError(SIGNING_PARAMETER, f"what it holds {meaning}") from None
+    found.check_names(SIGNING_PARAMETER)
+    return found
 
 
 def _parameter_text(variable: str, name: str, settings: Settings) -> str:

@@ -59,7 +59,7 @@ class Gate:
         except (Forbidden, Declined, NotJson) as error:
             await self._refuse(scope, send, error)
             return
-        await self._inner(_readable(scope), _replayed(body), send)
+        await self._inner(_readable(scope), replayed(body), send)
 
     def _most_bytes(self, path: str) -> int:
         return self._longest.get(path.lstrip("/").partition("/")[0], BODY_BYTES)
@@ -133,7 +133,9 @@ def _as_utf8(value: bytes) -> bytes:
     return value
 
 
-def _replayed(body: bytes) -> Receive:
+def replayed(body: bytes) -> Receive:
+    """Gives a body that was read once more, whole."""
+
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 

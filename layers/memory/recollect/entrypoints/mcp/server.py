@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
+from urllib.parse import parse_qsl
 
 import anyio
 import anyio.to_thread
@@ -31,7 +32,7 @@ from recollect.core.time import utc_now
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.aws import call_of
 from recollect.entrypoints.http.credentials import Authenticate
-from recollect.entrypoints.http.gate import Message, Receive, Send, send_reply
+from recollect.entrypoints.http.gate import Message, Receive, Send, replayed, send_reply
 from recollect.entrypoints.http.headers import now_of
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call, Reply
 from recollect.entrypoints.http.models import json_text
@@ -55,7 +56,8 @@ NAME = "recollect"
 PATH = "/mcp"
 USER_HEADER = "X-Recollect-User"
 PERSONA_HEADER = "X-Recollect-Persona"
-_CALLER = "recollect.caller"
+_CALLER, _BODY = "recollect.caller", "recollect.body"
+_EVENT = "aws.event"
 _INSTRUCTIONS = (
     "Long-term memory of one user. Call recall_context with what the user says before you answer, save_memory for what "
     "should be remembered, forget_memory when the user wants something forgotten. What the tools return was said or "
@@ -209,7 +211,11 @@ class McpEndpoint:
         """One request: refused by a problem, or the protocol's answer to it."""
         if scope["type"] != "http":
             return
-        started, call = perf_counter(), _call_in(scope)
+        started = perf_counter()
+        if _EVENT not in scope:  # the gate hands a body over whole
+            body = (await receive()).get("body", b"")
+            scope, receive = {**scope, _BODY: body}, replayed(body)
+        call = _call_in(scope)
         principal, error, status = None, None, _StatusOf(send)
         try:
             principal = self._authenticate(call)
@@ -253,12 +259,20 @@ def _caller_in(context: Context) -> Caller:
 
 
 def _call_in(scope: Message) -> Call:
-    """The request without its body: of an HTTP API's event, where there is one, with the claims in it."""
-    event = scope.get("aws.event")
+    """The request as it was sent, whose signature covers all of it; of an HTTP API's event with the claims in it."""
+    event = scope.get(_EVENT)
     if event is not None:
         return call_of(event, LOCAL_SECONDS)
     headers = {name.decode("latin-1").lower(): _text(value) for name, value in scope["headers"]}
-    return Call(method=scope["method"], path=scope["path"], headers=headers)
+    raw_path = scope.get("raw_path")
+    return Call(
+        method=scope["method"],
+        path=scope["path"],
+        query=parse_qsl(scope.get("query_string", b"").decode(), keep_blank_values=True),
+        headers=headers,
+        body=scope[_BODY],
+        raw_path=raw_path.decode("ascii", "replace") if raw_path else None,
+    )
 
 
 def _text(value: bytes) -> str:
