@@ -16,7 +16,7 @@ from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
 from recollect.app import App
-from recollect.items.item import ItemPlace
+from recollect.items.item import ItemPlace, NamespaceListing
 from recollect.items.use_cases import Put
 
 AT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
@@ -440,6 +440,53 @@ def test_what_another_user_puts_among_the_items_is_not_an_actors(aws: AgentCore,
     assert "likes lies" not in [one["content"]["text"] for one in listed]
     assert [one["id"] for one in aws.control.list_memories()["memories"]] == [memory]
     assert refused(aws.data.list_actors, memoryId="false-0123456789") == "ResourceNotFoundException"
+
+
+def test_what_another_user_puts_among_the_items_stops_no_deletion(aws: AgentCore, app: App) -> None:
+    memory, now = aws.memory(), datetime.now(UTC)
+    caller = Caller(aws.surface)
+    aws.said(aws.memory("other"), TEA)
+    (event,) = caller.get("/v1/users/anna/events").json["events"]
+    planted: dict[tuple[str, ...], dict[str, Any]] = {
+        ("events", "ben", "s"): {"actor": "anna", "said": [event["id"]]},
+        ("events", "ben", "t"): {"actor": "ben"},
+        ("events", "ben", "u"): {"actor": "ben", "said": ["no id", 1]},
+        ("actors",): {"x": 1},
+        (): {},
+    }
+    for labels, value in planted.items():
+        place = ItemPlace(("agentcore", memory, *labels), "k")
+        app.items.put("local", Put(place=place, value=value, index=False), now, reader="ben")
+    assert aws.data.list_actors(memoryId=memory)["actorSummaries"] == []
+    aws.control.delete_memory(memoryId=memory)
+    assert refused(aws.control.get_memory, memoryId=memory) == "ResourceNotFoundException"
+    assert len(caller.get("/v1/users/anna/events").json["events"]) == 1
+
+
+def test_a_large_event_ends_whole(aws: AgentCore, app: App) -> None:
+    memory = aws.memory()
+    aws.said(memory, "", payload=[{"blob": "b" * 400_000}])
+    later = datetime.now(UTC) + timedelta(days=91)
+    left = app.items.namespaces("local", NamespaceListing(prefix=("agentcore", memory)), later)
+    assert {one[2] for one in left} == {"actors", "sessions"}
+
+
+def test_a_payload_may_be_deeper_than_an_item(aws: AgentCore) -> None:
+    memory = aws.memory()
+    deep: dict[str, Any] = {}
+    for _ in range(50):
+        deep = {"a": deep}
+    event = aws.said(memory, "", payload=[{"blob": deep}])
+    assert event["payload"] == [{"blob": deep}]
+
+
+@pytest.mark.parametrize("template", ["/{actorId}{sessionId}/", "/{actorId}/{actorId}/", "/{1a}/", "/{/", "/" * 513])
+def test_a_namespace_that_cannot_be_matched_is_refused(aws: AgentCore, template: str) -> None:
+    """Two variables of one part: a text of some hundred letters would be tried for minutes."""
+    facts = {"semanticMemoryStrategy": {"name": "F", "namespaces": [template]}}
+    given = {"name": "m", "eventExpiryDuration": 7, "memoryStrategies": [facts]}
+    answer = Caller(aws.surface).post("/memories/create", given)
+    assert (answer.status, answer.headers["x-amzn-errortype"]) == (400, "ValidationException")
 
 
 def test_an_export_has_what_an_actor_left(aws: AgentCore) -> None:

@@ -17,11 +17,12 @@ from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Role
 from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator, holds
 from recollect.core.ids import IdSeed, id_fault
+from recollect.core.items import is_deeper
 from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
-from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest
+from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest, user_of
 from recollect.entrypoints.http.models import CONTENT_BYTES, PAGE_BYTES, json_text
-from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem
+from recollect.items.item import ABSENT, MOST_LEVELS_OF_VALUE, ItemPlace, Namespace, NamespacedItem
 from recollect.timeline.record import EventDraft
 
 MAIN = "main"
@@ -106,12 +107,14 @@ def _note(kept: Kept, session: Session, owner: str) -> None:
 
 
 def _payload(kept: Kept, session: Session, key: str, text: str, owner: str) -> dict[str, Any]:
-    """The payload as it stands in the event; large ones are put beside it."""
-    if len(text) <= _INLINE:
-        return {"payload": json.loads(text)}
+    """The payload as it stands in the event; what is too large or too deep for an item is put beside it as text."""
+    payload = json.loads(text)
+    if len(text) <= _INLINE and not is_deeper(payload, MOST_LEVELS_OF_VALUE - 1):
+        return {"payload": payload}
+    ttl = timedelta(days=session.memory.expiry_days)
     cuts = [*range(0, len(text), _INLINE), len(text)]
     puts = [
-        document(ItemPlace(session.parts(key), f"{place:04d}"), {"text": text[start:end]}, owner=owner)
+        document(ItemPlace(session.parts(key), f"{place:04d}"), {"text": text[start:end]}, owner=owner, ttl=ttl)
         for place, (start, end) in enumerate(pairwise(cuts))
     ]
     for start in range(0, len(puts), _AT_ONCE):
@@ -202,10 +205,13 @@ def delete_event(kept: Kept, session: Session, event_id: str) -> None:
 
 
 def forget_derived(kept: Kept, item: NamespacedItem) -> None:
-    """Deletes our events that were made of an event, and what was made of them."""
-    scope = kept.scope(item.value["actor"])
-    for event_id in item.value["said"]:
-        with suppress(NotFound):
+    """Deletes our events that were made of an event, and what was made of them; of what another has put, nothing."""
+    actor, said = item.value.get("actor"), item.value.get("said")
+    if not isinstance(actor, str) or item.owner != user_of(actor) or not isinstance(said, list):
+        return
+    scope = kept.scope(actor)
+    for event_id in (one for one in said if isinstance(one, str)):
+        with suppress(NotFound, InvalidInput):
             kept.app.deletion.events.forget(scope, event_id=event_id, now=kept.now)
 
 

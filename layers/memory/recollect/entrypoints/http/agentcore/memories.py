@@ -23,6 +23,9 @@ ECHOED = (
 )  # fmt: skip
 _NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,47}")
 _MOST_STRATEGIES = 6
+_LONGEST_TEMPLATE = 512
+_VARIABLE = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
+_TEMPLATE_PART = re.compile(r"[^{}]*(\{[A-Za-z][A-Za-z0-9]*\}[^{}]*)?")
 _AT_ONCE = 25
 _KINDS = {
     "semanticMemoryStrategy": "SEMANTIC",
@@ -128,8 +131,22 @@ def _strategy(given: Mapping[str, Any], new_id: str) -> dict[str, Any]:
         raise InvalidInput("is no strategy with a name", ("memoryStrategies",))
     described = dict(given[kind])
     namespaces = described.pop("namespaceTemplates", None) or described.pop("namespaces", None) or [_DEFAULT_NAMESPACE]
+    _check_templates(namespaces)
     shown = {"strategyId": f"{described['name']}-{_digest_of(new_id)}", "type": _KINDS[kind], "namespaces": namespaces}
     return {**{name: described[name] for name in ("name", "description") if name in described}, **shown}
+
+
+def _check_templates(given: Any) -> None:
+    """One namespace with at most a variable a part, as AgentCore's. Raises InvalidInput."""
+    if not isinstance(given, list) or len(given) > 1 or not all(isinstance(one, str) for one in given):
+        raise InvalidInput("a strategy has one namespace", ("memoryStrategies",))
+    for template in given:
+        parts = template.replace("{memoryStrategyId}", "").split("/")
+        if len(template) > _LONGEST_TEMPLATE or not all(map(_TEMPLATE_PART.fullmatch, parts)):
+            raise InvalidInput("a part of a namespace has one variable at most", ("memoryStrategies",))
+        variables = _VARIABLE.findall(template)
+        if len(set(variables)) < len(variables):
+            raise InvalidInput("a namespace has each variable once", ("memoryStrategies",))
 
 
 def _digest_of(new_id: str) -> str:
@@ -176,6 +193,8 @@ def _changed_strategies(
         if one.get("memoryStrategyId") not in by_id:
             raise NotFound("there is no such strategy")
         namespaces = one.get("namespaceTemplates") or one.get("namespaces")
+        if namespaces is not None:
+            _check_templates(namespaces)
         given = {"description": one.get("description"), "namespaces": namespaces}
         by_id[one["memoryStrategyId"]] |= {name: value for name, value in given.items() if value is not None}
     added = changes.get("addMemoryStrategies", ())
@@ -203,7 +222,7 @@ def deleted(
     for item in _everything_in(kept, memory):
         if not is_time():
             return False
-        if item.place.namespace[2] == "events":
+        if item.place.namespace[2:3] == ("events",):
             forget(item)
         kept.delete(item.place)
     kept.delete(ItemPlace(NAMES, memory.item.value["name"]))

@@ -237,7 +237,8 @@ def list_agent_actors(app: App, request: Request, body: PageBody) -> Reply:
     kept.check_operator()
     (after,) = opened(kept, f"actors {memory.id}", body.next_token)
     items, more = kept.page(memory.at("actors"), body.max_results, after)
-    shown = [{"actorId": item.value["actor"]} for item in items if item.owner == user_of(item.value["actor"])]
+    actors = [(item.owner, str(item.value.get("actor", ""))) for item in items]
+    shown = [{"actorId": actor} for owner, actor in actors if owner == user_of(actor)]
     return _answered(200, {"actorSummaries": shown, **sealed(kept, f"actors {memory.id}", more)})
 
 
