@@ -107,6 +107,19 @@ def test_an_entry_is_removed_with_what_it_was(caller: Caller) -> None:
     assert caller.get("/v1/users/anna/logs").json["logs"][0]["entries"] == 3
 
 
+def test_a_removal_that_stopped_half_way_is_ended_by_the_next(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = Caller(Cloud(app))
+    append(caller, {"payload": "a secret"}, {"payload": "b"})
+    path = f"{LOG}/entries/1"
+    caller.patch(path, {"payload": "edited"}, if_match="*")
+    with monkeypatch.context() as stopped:
+        stopped.setattr(LogStore, "remove", lambda *_: 1 / 0)
+        assert caller.delete(path).status == 500
+    assert "a secret" in exported(caller)
+    assert caller.delete(path).status == 404
+    assert "a secret" not in exported(caller)
+
+
 def test_a_branch_goes_on_from_an_entry(caller: Caller) -> None:
     append(caller, 1, 2, 3)
     assert caller.post(LOG, {"entries": [{"payload": "a"}], "branch": "retry"}).status == 404

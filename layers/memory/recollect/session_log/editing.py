@@ -81,9 +81,18 @@ class EditLog:
         return _accepted(edited)
 
     def remove(self, scope: Scope, name: EntryName, accepts: Accepts, now: datetime) -> None:
-        """Removes an entry with its key and its history. Raises NotFound, VersionMismatch and Conflict."""
+        """Removes an entry with its key and its history, also one that a try which ended early has left.
+
+        Raises NotFound, VersionMismatch and Conflict.
+        """
+        try:
+            self.one(scope, name)
+        except NotFound:
+            self._store.forget_versions(scope, name.conversation_id, name.sequence, now)
+            raise
         removed = _accepted(retry_on_conflict(partial(self._remove, scope, name, accepts, now), WHAT, TRIES))
-        self._store.forget_versions(scope, name.conversation_id, removed, now)
+        if removed.version > 1:
+            self._store.forget_versions(scope, name.conversation_id, name.sequence, now)
 
     def versions(self, scope: Scope, name: EntryName, limit: int, after: str | None) -> VersionsPage:
         """A page of what the entry was before. Raises NotFound."""

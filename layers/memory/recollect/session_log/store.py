@@ -92,10 +92,9 @@ class LogStore:
             return StoredEntry(item, batch, found[0]) if found else None
         return None
 
-    def forget_versions(self, scope: Scope, conversation_id: str, entry: Entry, now: datetime) -> None:
+    def forget_versions(self, scope: Scope, conversation_id: str, sequence: int, now: datetime) -> None:
         """Removes the earlier versions of an entry that is there no longer."""
-        if entry.version > 1:
-            self.remove(scope, self._all(scope, versions_path(conversation_id, entry.sequence)), now)
+        self.remove(scope, self._all(scope, versions_path(conversation_id, sequence)), now)
 
     def remove_before(self, scope: Scope, conversation_id: str, path: ItemPath, now: datetime) -> None:
         """What is below the first sequence of the log; a later clearing finds what a crash left."""

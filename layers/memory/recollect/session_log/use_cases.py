@@ -140,8 +140,8 @@ class SessionLogs:
     def pop(self, scope: Scope, conversation_id: str, now: datetime, branch: str = MAIN) -> Entry | None:
         """Removes the last entry of a branch and returns it; None where there is none. Raises NotFound, Conflict."""
         popped = retry_on_conflict(lambda: self._pop(scope, conversation_id, branch, now), WHAT, TRIES)
-        if popped is not None:
-            self._store.forget_versions(scope, conversation_id, popped, now)
+        if popped is not None and popped.version > 1:
+            self._store.forget_versions(scope, conversation_id, popped.sequence, now)
         return popped
 
     def clear(self, scope: Scope, conversation_id: str, now: datetime) -> None:
