@@ -74,11 +74,7 @@ class LogStore:
         self, scope: Scope, conversation_id: str, start: str | None = None, *, at_once: int = _PAGE, newest_first: bool
     ) -> Iterator[Item]:
         """The batches of all branches in either order, those that were cleared too."""
-        path = entries_path(conversation_id)
-        for page in pages(
-            lambda after: self.items.page(scope.user, path, at_once, after, descending=newest_first), ALL_PAGES, start
-        ):
-            yield from page.items
+        return self._all(scope, entries_path(conversation_id), start, at_once, descending=newest_first)
 
     def entry(self, scope: Scope, head: Head, sequence: int) -> StoredEntry | None:
         """The entry of that sequence; None where it was removed or never there."""
@@ -108,8 +104,12 @@ class LogStore:
             with suppress(VersionMismatch):  # a key of them is given again
                 self.items.write(scope.user, writes, now)
 
-    def _all(self, scope: Scope, path: ItemPath) -> Iterator[Item]:
-        for page in pages(lambda after: self.items.page(scope.user, path, _PAGE, after), ALL_PAGES):
+    def _all(
+        self, scope: Scope, path: ItemPath, start: str | None = None, at_once: int = _PAGE, *, descending: bool = False
+    ) -> Iterator[Item]:
+        for page in pages(
+            lambda after: self.items.page(scope.user, path, at_once, after, descending=descending), ALL_PAGES, start
+        ):
             yield from page.items
 
 

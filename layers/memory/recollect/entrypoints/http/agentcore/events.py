@@ -237,11 +237,7 @@ def list_events(
 def _walk(kept: Kept, session: Session, after: str | None = None) -> Iterator[NamespacedItem]:
     """The session's events, the newest first."""
     owner = kept.scope(session.actor).user_id
-    while True:
-        items, after = kept.page(session.events, _AT_ONCE, after, descending=True)
-        yield from (item for item in items if item.owner == owner)
-        if after is None:
-            return
+    return (item for item in kept.every(session.events, after, descending=True) if item.owner == owner)
 
 
 def _branch(item: NamespacedItem) -> str:
@@ -255,10 +251,12 @@ def _admitted(kept: Kept, session: Session, wanted: EventFilter) -> dict[str, st
     admitted: dict[str, str | None] = {wanted.branch: None}
     if not wanted.with_parents:
         return admitted
-    roots = {
-        _branch(one): root for one in _walk(kept, session) if (root := _root(one)) is not None
-    }  # its first event's
-    branches = {one.place.key: _branch(one) for one in _walk(kept, session)}
+    roots: dict[str, str] = {}  # of each branch that of its first event, which is the last one seen
+    branches: dict[str, str] = {}
+    for one in _walk(kept, session):
+        branches[one.place.key] = _branch(one)
+        if (root := _root(one)) is not None:
+            roots[_branch(one)] = root
     name = wanted.branch
     while (root := roots.get(name)) is not None and root in branches and branches[root] not in admitted:
         name = branches[root]

@@ -3,7 +3,6 @@
 A deletion that does not end in its time leaves the memory in the state DELETING; asking for it goes on deleting.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Any
 
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.idempotency import retry_on_conflict
-from recollect.entrypoints.http.agentcore.wire import ROOT, Kept, document, epoch
+from recollect.entrypoints.http.agentcore.wire import ROOT, Kept, document, epoch, short_digest
 from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem, NamespaceListing
 
 MEMORIES: Namespace = (ROOT,)
@@ -132,7 +131,8 @@ def _strategy(given: Mapping[str, Any], new_id: str) -> dict[str, Any]:
     described = dict(given[kind])
     namespaces = described.pop("namespaceTemplates", None) or described.pop("namespaces", None) or [_DEFAULT_NAMESPACE]
     _check_templates(namespaces)
-    shown = {"strategyId": f"{described['name']}-{_digest_of(new_id)}", "type": _KINDS[kind], "namespaces": namespaces}
+    strategy_id = f"{described['name']}-{short_digest(new_id)[:10]}"
+    shown = {"strategyId": strategy_id, "type": _KINDS[kind], "namespaces": namespaces}
     return {**{name: described[name] for name in ("name", "description") if name in described}, **shown}
 
 
@@ -147,10 +147,6 @@ def _check_templates(given: Any) -> None:
         variables = _VARIABLE.findall(template)
         if len(set(variables)) < len(variables):
             raise InvalidInput("a namespace has each variable once", ("memoryStrategies",))
-
-
-def _digest_of(new_id: str) -> str:
-    return hashlib.sha256(new_id.encode()).hexdigest()[:10]
 
 
 def _checked(strategies: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -25,13 +25,14 @@ from typing import Any
 from recollect.app import App
 from recollect.core.errors import Conflict, Forbidden, InFlight, InvalidInput, NotFound, VersionMismatch
 from recollect.core.ids import id_fault
+from recollect.core.items import ALL_PAGES, pages
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import json_text
 from recollect.entrypoints.http.problems import Declined, reply_to
 from recollect.entrypoints.http.routing import Wire
-from recollect.items.item import ItemListing, ItemPlace, Namespace, NamespacedItem
+from recollect.items.item import ItemListing, ItemPlace, ListedPage, Namespace, NamespacedItem
 from recollect.items.use_cases import Get, Put
 
 ROOT = "agentcore"
@@ -142,18 +143,19 @@ class Kept:
         self, namespace: Namespace, limit: int, after: str | None, *, descending: bool = False
     ) -> tuple[tuple[NamespacedItem, ...], str | None]:
         """Items of a namespace, whoever owns them, and where the next page begins."""
-        wanted = ItemListing(namespace=namespace, limit=limit, after=after, descending=descending)
-        listed = self.app.items.page(self.tenant, wanted, self.now)
+        listed = self._listed(namespace, limit, after, descending)
         return listed.items, listed.more
 
-    def every(self, namespace: Namespace, *, descending: bool = False) -> Iterator[NamespacedItem]:
-        """All items of a namespace; whoever reads them may delete them."""
-        after: str | None = None
-        while True:
-            items, after = self.page(namespace, _AT_ONCE, after, descending=descending)
-            yield from items
-            if after is None:
-                return
+    def every(
+        self, namespace: Namespace, after: str | None = None, *, descending: bool = False
+    ) -> Iterator[NamespacedItem]:
+        """All items of a namespace from `after` on; whoever reads them may delete them."""
+        for listed in pages(lambda place: self._listed(namespace, _AT_ONCE, place, descending), ALL_PAGES, after):
+            yield from listed.items
+
+    def _listed(self, namespace: Namespace, limit: int, after: str | None, descending: bool) -> ListedPage:
+        wanted = ItemListing(namespace=namespace, limit=limit, after=after, descending=descending)
+        return self.app.items.page(self.tenant, wanted, self.now)
 
     def put(self, *puts: Put) -> None:
         """Each by itself, side by side."""
