@@ -14,7 +14,7 @@ from recollect.settings import Principal
 Dispatch = Callable[[Call], Answer]
 _NOT_FOUND = 404
 _FORBIDDEN = 403
-_NOWHERE = {"title": "There is no such object", "detail": "There is no such object."}
+_MENDABLE = (409, 412, 422)
 
 
 class Refusal(Exception):
@@ -23,6 +23,11 @@ class Refusal(Exception):
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         super().__init__(status)
         self.status, self.problem = status, problem
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether other words, or the version that holds now, would be taken."""
+        return self.status in _MENDABLE
 
     @property
     def sentences(self) -> list[str]:
@@ -55,6 +60,15 @@ class Api:
     def get(self, path: str, **query: Any) -> Any:
         """The document at a path. Raises Refusal."""
         return self.send("GET", path, query=query).document
+
+    def find(self, path: str) -> Any:
+        """The document at a path, None where there is none. Raises Refusal for every other reason."""
+        try:
+            return self.get(path)
+        except Refusal as refused:
+            if refused.status != _NOT_FOUND:
+                raise
+            return None
 
     def text(self, target: str) -> tuple[str, str | None]:
         """A text at a path with its query, and the target of the next page. Raises Refusal."""
@@ -98,8 +112,13 @@ class Api:
     def _refusal(self, answer: Answer, path: str) -> Refusal:
         """Another user is absent for whoever speaks for one."""
         if answer.status == _FORBIDDEN and self._principal.limited_to_subject and path.startswith("/v1/users/"):
-            return Refusal(_NOT_FOUND, _NOWHERE)
+            return absent("object")
         return Refusal(answer.status, json.loads(answer.body))
+
+
+def absent(what: str) -> Refusal:
+    """The API's answer for what is not there."""
+    return Refusal(_NOT_FOUND, {"title": f"There is no such {what}", "detail": f"There is no such {what}."})
 
 
 def user_path(user_id: str, *parts: str) -> str:

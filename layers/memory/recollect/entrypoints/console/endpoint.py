@@ -112,8 +112,7 @@ class Console:
         self, call: Call, session: Session, principal: Principal | None, ids: Mapping[str, str] | None = None
     ) -> Visit:
         headers = {name: call.headers[name] for name in _SENT_ON if name in call.headers}
-        if session.key is not None and self._has_keys:
-            headers["authorization"] = f"Bearer {session.key}"
+        headers |= self._credentials(session)
         known = principal or Principal("")
         return Visit(
             newest_jobs=self._newest_jobs,
@@ -123,16 +122,17 @@ class Console:
             form_token=session.form_token,
             ids=ids or {},
             is_fetched=call.path.startswith(f"{FETCHED}/"),
-            can_sign_out=self._has_keys and session.key is not None,
+            can_sign_out=bool(self._credentials(session)),
         )
+
+    def _credentials(self, session: Session) -> dict[str, str]:
+        """The header of the key that somebody has signed in with, where this server has keys."""
+        return {"authorization": f"Bearer {session.key}"} if self._has_keys and session.key is not None else {}
 
     def _principal_of(self, call: Call, session: Session) -> Principal | None:
         """Who asks; None for nobody who is known."""
-        headers = dict(call.headers)
-        if session.key is not None and self._has_keys:
-            headers["authorization"] = f"Bearer {session.key}"
         try:
-            return self._authenticate(replace(call, headers=headers))
+            return self._authenticate(replace(call, headers={**call.headers, **self._credentials(session)}))
         except Unauthenticated:
             return None
 

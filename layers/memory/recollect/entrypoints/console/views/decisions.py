@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.entrypoints.console.api import Refusal, user_path
+from recollect.entrypoints.console.api import absent, user_path
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
@@ -13,7 +13,6 @@ _CONFLICT = (*_USER, "conflicts", "{conflict_id}")
 _DECISION = (*_USER, "decisions", "{decision_id}")
 _SHOWN = 20
 _PAGES = 5
-_GONE = 404
 
 
 @views.get(*_USER, "decisions")
@@ -41,17 +40,9 @@ def _sides(visit: Visit, one: Mapping[str, Any], names: tuple[str, str], texts: 
 
 def _memory(visit: Visit, memory_id: str, texts: dict[str, Any]) -> Any:
     if memory_id not in texts:
-        texts[memory_id] = _read(visit, "memories", memory_id) or _read(visit, "events", memory_id)
+        paths = (user_path(visit.ids["user_id"], kind, memory_id) for kind in ("memories", "events"))
+        texts[memory_id] = next(filter(None, map(visit.api.find, paths)), None)
     return texts[memory_id]
-
-
-def _read(visit: Visit, kind: str, object_id: str) -> Any:
-    try:
-        return visit.api.get(user_path(visit.ids["user_id"], kind, object_id))
-    except Refusal as refused:
-        if refused.status != _GONE:
-            raise
-        return None
 
 
 def _one(visit: Visit, collection: str, object_id: str) -> Any:
@@ -65,7 +56,7 @@ def _one(visit: Visit, collection: str, object_id: str) -> Any:
             return found[0]
         if cursor is None:
             break
-    raise Refusal(_GONE, {"title": "There is no such object", "detail": "There is no such object."})
+    raise absent("object")
 
 
 @views.get(*_CONFLICT, "settle")

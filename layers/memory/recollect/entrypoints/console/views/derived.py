@@ -67,7 +67,7 @@ def _sent(visit: Visit, method: str, parts: tuple[str, ...], body: Mapping[str, 
     try:
         visit.api.send(method, path, body, query={"persona_id": visit.form.get("persona_id")}, **how)
     except Refusal as refused:
-        if refused.status not in (409, 412, 422):
+        if not refused.is_mendable:
             raise
         return _page(visit, refused.sentences, refused.status)
     return visit.go("users", user_id, "summaries", done=done)

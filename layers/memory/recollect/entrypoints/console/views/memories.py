@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from recollect.entrypoints.console.api import Refusal, user_path
+from recollect.entrypoints.console.api import Refusal, absent, user_path
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 from recollect.text.terms import is_stop_word
@@ -19,7 +19,6 @@ _VERSIONS = 10
 _LOOKED_THROUGH = 20
 _OTHER = "other"
 _RESTORED = ("content", "importance", "keywords", "metadata")
-_GONE = 404
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _CHARACTERS = 2_000
 
@@ -86,7 +85,7 @@ def save_new(visit: Visit) -> Reply:
 
 def _given_back(visit: Visit, refused: Refusal, template: str, **values: Any) -> Reply:
     """The form as it was filled in, with what is wrong. Raises Refusal for what no other words would mend."""
-    if refused.status not in (409, 412, 422):
+    if not refused.is_mendable:
         raise refused
     return visit.page(template, refused.status, given=visit.form, problems=refused.sentences, **values)
 
@@ -95,13 +94,8 @@ def _given_back(visit: Visit, refused: Refusal, template: str, **values: Any) ->
 def record(visit: Visit) -> Reply:
     """The memory of this id, else the event: a context names either."""
     user_id, record_id = visit.ids["user_id"], visit.ids["record_id"]
-    try:
-        visit.api.get(user_path(user_id, "memories", record_id))
-    except Refusal as refused:
-        if refused.status != _GONE:
-            raise
-        return visit.go("users", user_id, "events", record_id)
-    return visit.go("users", user_id, "memories", record_id)
+    kind = "events" if visit.api.find(user_path(user_id, "memories", record_id)) is None else "memories"
+    return visit.go("users", user_id, kind, record_id)
 
 
 @views.get(*_MEMORY)
@@ -135,16 +129,8 @@ def _before_and_after(history: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 def sources_of(visit: Visit, found: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The events that a memory was made from, the first ten by their ids; None for one that is gone."""
-    return [(one, _event(visit, one)) for one in found["source_event_ids"][:_SOURCES]]
-
-
-def _event(visit: Visit, event_id: str) -> Any:
-    try:
-        return visit.api.get(user_path(visit.ids["user_id"], "events", event_id))
-    except Refusal as refused:
-        if refused.status != _GONE:
-            raise
-        return None
+    user_id = visit.ids["user_id"]
+    return [(one, visit.api.find(user_path(user_id, "events", one))) for one in found["source_event_ids"][:_SOURCES]]
 
 
 def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
@@ -220,7 +206,7 @@ def _version(visit: Visit) -> Any:
     for one in _history(visit):
         if str(one["version"]) == visit.ids["version"]:
             return one
-    raise Refusal(_GONE, {"title": "There is no such version", "detail": "There is no such version."})
+    raise absent("version")
 
 
 @views.get(*_MEMORY, "forget")

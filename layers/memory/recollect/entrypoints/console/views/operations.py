@@ -47,18 +47,21 @@ def _readiness(visit: Visit) -> Any:
 def ask_to_start(visit: Visit) -> Reply:
     """What a job would reach."""
     _check_admin(visit)
-    kind = visit.ids["kind"]
-    if kind not in REACHES:
-        raise Refusal(404, {"title": "There is no such job", "detail": "There is no such kind of job."})
+    kind = _kind(visit)
     return visit.page("start_job.html", kind=kind, reaches=REACHES[kind])
+
+
+def _kind(visit: Visit) -> str:
+    """The kind of job that is asked for. Raises Refusal for one that no click starts."""
+    if visit.ids["kind"] not in REACHES:
+        raise Refusal(404, {"title": "There is no such job", "detail": "There is no such kind of job."})
+    return visit.ids["kind"]
 
 
 @views.post("operations", "{kind}")
 def start(visit: Visit) -> Reply:
     """Starts it."""
-    kind = visit.ids["kind"]
-    if kind not in REACHES:
-        raise Refusal(404, {"title": "There is no such job", "detail": "There is no such kind of job."})
+    kind = _kind(visit)
     job = visit.api.post(f"/v1/jobs/{kind}", {}, once=visit.form.get("once", ""))
     return visit.go("jobs", job["job_id"])
 
