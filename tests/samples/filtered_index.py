@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from recollect.contracts.examples import NOW, SearchIndexSetting, a_document, a_vector, an_event, seen
 from recollect.core.event import Event, EventType, Role, Source
-from recollect.core.filter import AllOf, AnyOf, Condition, Filter, Not, Operator, filter_of, holds
+from recollect.core.filter import Condition, Filter, Not, Operator, filter_of, holds
 from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.ports import SearchIndex
 from recollect.retrieval.attributes import EVENT_FIELDS, NAMES, TIMES, event_fields, of_fields
-from samples.filters import NUMBERS, TEXTS, VALUES
+from samples.filters import NUMBERS, TEXTS, VALUES, filters_of
 
 HOUR = timedelta(hours=1)
 METADATA: list[dict[str, Any]] = [
@@ -72,15 +72,7 @@ _OF_IMPORTANCE = st.builds(
 CONDITIONS: st.SearchStrategy[Filter] = st.one_of(
     st.sampled_from(list(Operator)).flatmap(_condition), _OF_TIMES, _OF_IMPORTANCE
 )
-FILTERS: st.SearchStrategy[Filter] = st.recursive(
-    CONDITIONS,
-    lambda inner: st.one_of(
-        inner.map(Not),
-        st.lists(inner, max_size=3).map(lambda some: AllOf(tuple(some))),
-        st.lists(inner, max_size=3).map(lambda some: AnyOf(tuple(some))),
-    ),
-    max_leaves=4,
-)
+FILTERS = filters_of(CONDITIONS, 4)
 
 
 def events_of(scope: Scope) -> list[Event]:

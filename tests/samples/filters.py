@@ -36,12 +36,19 @@ def _of(operator: Operator) -> st.SearchStrategy[Any]:
 CONDITIONS: st.SearchStrategy[Filter] = st.sampled_from(list(Operator)).flatmap(
     lambda operator: st.builds(Condition, PATHS, st.just(operator), _of(operator))
 )
-FILTERS: st.SearchStrategy[Filter] = st.recursive(
-    CONDITIONS,
-    lambda inner: st.one_of(
-        inner.map(Not),
-        st.lists(inner, max_size=3).map(lambda some: AllOf(tuple(some))),
-        st.lists(inner, max_size=3).map(lambda some: AnyOf(tuple(some))),
-    ),
-    max_leaves=5,
-)
+
+
+def filters_of(conditions: st.SearchStrategy[Filter], max_leaves: int) -> st.SearchStrategy[Filter]:
+    """Conditions joined and denied in every way."""
+    return st.recursive(
+        conditions,
+        lambda inner: st.one_of(
+            inner.map(Not),
+            st.lists(inner, max_size=3).map(lambda some: AllOf(tuple(some))),
+            st.lists(inner, max_size=3).map(lambda some: AnyOf(tuple(some))),
+        ),
+        max_leaves=max_leaves,
+    )
+
+
+FILTERS = filters_of(CONDITIONS, 5)

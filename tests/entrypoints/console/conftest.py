@@ -7,24 +7,10 @@ import pytest
 
 from entrypoints.console.visiting import Visitor
 from entrypoints.http.calling import Caller, Laptop
-from entrypoints.http.conftest import opened
-from recollect.app import App
+from entrypoints.http.conftest import app, laptop, opened
 
+__all__ = ["app", "caller", "guarded", "laptop", "visitor"]
 KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"}}'
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    """An app over SQLite, without keys."""
-    with opened(tmp_path) as app:
-        yield app
-
-
-@pytest.fixture
-def laptop(app: App) -> Iterator[Laptop]:
-    surface = Laptop(app)
-    yield surface
-    surface.close()
 
 
 @pytest.fixture
