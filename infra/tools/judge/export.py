@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from infra.tools.judge.calibration import CALIBRATED, Calibration
-from infra.tools.judge.encoder import PARTS
+from infra.tools.judge.encoder import CLASSES, PARTS
+from recollect.adapters.embedders.building.weights import LAYERS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
+from recollect.core.vectors import FloatArray
 
 VERSION = "e5-judge.5"
 RELEVANCE_VERSION = "e5-relevance.2"
@@ -28,6 +30,31 @@ def export_relevance(state: dict[str, Tensor], path: Path) -> None:
     """Writes those of the second stage: its layers, and a head over them."""
     heads, layers = ("early_hidden", "early"), range(_count_layers(state))
     _write(_encoder(state, heads, layers), {"version": RELEVANCE_VERSION}, path)
+
+
+def shipped(path: Path) -> dict[str, Tensor]:
+    """The weights that `export` wrote, without the rows that were fitted after training."""
+    import torch
+
+    with np.load(path, allow_pickle=False) as saved:
+        found = {name: _floats(name, saved) for name in saved.files if name != "about" and not name.endswith(".scales")}
+    state = {"segments.weight": found["segments"], "places.weight": found["emb.pos"]}
+    state["classes.weight"], state["classes.bias"] = found["classes.w"][:CLASSES], found["classes.b"][:CLASSES]
+    for ours, theirs in (("weight", "w"), ("bias", "b")):
+        state[f"norm.{ours}"] = found[f"emb.ln.{theirs}"]
+        for head in ("hidden", "early_hidden", "early", "lasting"):
+            state[f"{head}.{ours}"] = found[f"{head}.{theirs}"]
+        for number in range(LAYERS):
+            parts = [found[f"l{number}.{role}.{theirs}"] for role in "qkv"]
+            state[f"layers.{number}.qkv.{ours}"] = np.concatenate(parts)
+            for part, name in PARTS.items():
+                state[f"layers.{number}.{part}.{ours}"] = found[f"l{number}.{name}.{theirs}"]
+    return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in state.items()}
+
+
+def _floats(name: str, saved: "np.lib.npyio.NpzFile") -> FloatArray:
+    values: FloatArray = saved[name].astype(np.float32)
+    return values * saved[f"{name}.scales"][:, None] if f"{name}.scales" in saved else values
 
 
 def _count_layers(state: dict[str, Tensor]) -> int:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from infra.tools.judge.examples import Example, Talk, cases, lasting, months, relation_pairs, talks
+from infra.tools.judge.examples import Example, Month, Talk, cases, lasting, months, relation_pairs, stale_turns, talks
 from infra.tools.judge.matters import beside_others, of_month
 from infra.tools.judge.nearest import Nearest
+from recollect.contradictions.candidates import JUDGED
 
 _CROSSED_AMONG, _CROSSED_FROM = 60, 15
 _WRITTEN_BY_A_MODEL = ("assistant", "bot", "model")
@@ -31,7 +32,7 @@ class Sampling:
     months: Path
     lasting: Path
     held: frozenset[str] = frozenset()
-    candidates: int = 8
+    candidates: int = JUDGED
     cases_share: float = 0.5
     unlabelled_share: float = 0.12
     crossed_share: float = 0.6
@@ -54,9 +55,37 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
     found += beside_others([one for one in found if one.kind != "unlabelled"], rng, sampling.beside_share)
     for month in months(sampling.months):
         if not sampling.held & {month.group, month.id}:
-            found += [*month.labelled(), *of_month(month, nearest, sampling.candidates)]
+            found += _pairs_of(month, nearest, sampling.candidates)
     found += (one for one in lasting(sampling.lasting) if one.group not in sampling.held)
     return [*found, *(alone(one) for one in written if rng.random() < sampling.alone_share)]
+
+
+def held_out(sampling: Sampling, nearest: Nearest) -> dict[str, list[Example]]:
+    """By name what is measured on: pairs in English and in other languages, the candidates of talks, months' pairs.
+
+    `natural` has the candidates of natural-dev, labelled by what its questions call stale beside the turn they name.
+    """
+    pairs = [one for folder in sampling.pairs for one in relation_pairs(folder) if one.group in sampling.held]
+    own = [talk for talk in talks(sampling.talks) if sampling.held & {talk.group, talk.id}]
+    told = [month for month in months(sampling.months) if sampling.held & {month.group, month.id}]
+    return {
+        "english": [one for one in pairs if one.lang == "en"],
+        "others": [one for one in pairs if one.lang != "en"],
+        "talks": [one for talk in own for one in of_talk(talk, nearest, sampling.candidates)],
+        "months": [one for month in told for one in _pairs_of(month, nearest, sampling.candidates) if one.old],
+        "natural": list(_natural(sampling.data / "natural-dev", nearest, sampling.candidates)),
+    }
+
+
+def _pairs_of(month: Month, nearest: Nearest, most: int) -> list[Example]:
+    return [*month.labelled(), *of_month(month, nearest, most)]
+
+
+def _natural(folder: Path, nearest: Nearest, most: int) -> Iterator[Example]:
+    for talk in talks(folder):
+        stale = stale_turns(folder / f"{talk.id}.json")
+        for new, old in candidate_pairs(talk, nearest, most):
+            yield replace(talk.example(new, old), label=int(new in stale.get(old, ())))
 
 
 def messages_of(talk: Talk) -> Iterator[Example]:

@@ -1,10 +1,10 @@
-"""The training loop: reproducible from a seed, and going on from a checkpoint where one lies."""
+"""The training loop: reproducible from a seed, on a GPU or on two cores, there going on from a checkpoint."""
 
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +12,30 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from infra.tools.judge.bundle import Bundle, Pairs
 from infra.tools.judge.encoder import PairEncoder
-from infra.tools.judge.examples import LASTING, Example
-from infra.tools.judge.pieces import Encoded, batch_of, encode
-from recollect.adapters.embedders.unigram import Unigram
+from infra.tools.judge.examples import LASTING
+from infra.tools.judge.graphed import GraphedSteps
+from infra.tools.judge.rows import CLASSES, Rows
 from recollect.core.vectors import FloatArray
 
 _SMOOTHING = 0.05
 _CHANGED_SHARE = 0.7
 _EARLY_SHARE = 0.3
 _CHUNK = 40
-_TOLD_EVERY, _SAVED_EVERY = 100, 250
+_TOLD_EVERY, _SAVED_EVERY = 500, 250
+_BY_KIND = frozenset({"month", "month_near", "talk", "near", "beside", "crossed", "unlabelled", "alone", LASTING})
+"""The kinds of examples that have a weight of their own; all others are pairs that were written side by side."""
+_WRITTEN = "written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """AdamW with a warm-up and a cosine; what is new learns `head_times` as fast."""
+    """AdamW with a warm-up and a cosine; what is new learns `head_times` as fast.
+
+    `weigh`: by kind of example, and by group, a factor of its weight. `taught`: the share of a teacher's
+    probabilities in what is learnt. `graphs`: whether a GPU runs its steps as CUDA graphs.
+    """
 
     epochs: float = 3.0
     batch: int = 32
@@ -35,10 +43,9 @@ class Course:
     head_times: float = 8.0
     warm: float = 0.06
     seed: int = 1
-
-    def share(self, step: int, steps: int) -> float:
-        """The share of the rate at a step."""
-        return share_of_rate(step, steps, self.warm)
+    weigh: Mapping[str, float] = field(default_factory=dict)
+    taught: float = 0.0
+    graphs: bool = True
 
 
 def share_of_rate(step: int, steps: int, warm_share: float) -> float:
@@ -49,97 +56,131 @@ def share_of_rate(step: int, steps: int, warm_share: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - warm) / max(1.0, steps - warm))))
 
 
-def train(model: PairEncoder, examples: Sequence[Example], tokenizer: Unigram, course: Course, out: Path) -> None:
-    """Writes `judge.pt` into `out`, and on the way a checkpoint."""
-    rows = [encode(tokenizer, one) for one in examples]
-    model.to("cuda" if torch.cuda.is_available() else "cpu")
-    labels = torch.tensor([one.label for one in examples])
-    weights = torch.tensor([_weights(one) for one in examples])
-    optimizer = _optimizer(model, course)
-    rates = [group["lr"] for group in optimizer.param_groups]
-    steps = round(course.epochs * math.ceil(len(rows) / course.batch))
-    checkpoint = out / "checkpoint.pt"
+def train(model: PairEncoder, bundle: Bundle, course: Course, out: Path, teacher: FloatArray | None = None) -> None:
+    """Writes `judge.pt` into `out`, and on the way, without a GPU, a checkpoint. `teacher`: (pairs, classes)."""
+    told = bundle.sets["train"]
+    rows = Rows.of(bundle, told, targets(told, course, teacher)).to("cuda" if torch.cuda.is_available() else "cpu")
+    model.to(rows.device).train()
+    optimizer = _optimizer(model, course, capturable=rows.on_gpu and course.graphs)
+    steps = round(course.epochs * (len(told) // course.batch))
     out.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(course.seed)
+    graphs = rows.on_gpu and course.graphs
+    run = GraphedSteps(model, optimizer, rows, loss_of, course.batch) if graphs else None
+    checkpoint = out / "checkpoint.pt"
     first = _resume(checkpoint, model, optimizer)
-    torch.manual_seed(course.seed + first)
+    rates = [float(group["lr"]) for group in optimizer.param_groups] if run is None else run.rates
     losses, began = [], time.monotonic()
-    for step, chosen in enumerate(_batches(rows, course), start=1):
+    for step, chosen in enumerate(batches(rows.lengths.tolist(), course), start=1):
         if step > steps:
             break
         if step <= first:
             continue
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * course.share(step, steps)
-        losses.append(_step(model, optimizer, [rows[at] for at in chosen], labels[chosen], weights[chosen]))
+        share = share_of_rate(step, steps, course.warm)
+        if run is not None:
+            loss = run(chosen, share)
+        else:
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * share
+            loss = _step(model, optimizer, rows, chosen)
+        losses.append(loss)
         if step % _TOLD_EVERY == 0:
+            mean = float(torch.stack(losses[-_TOLD_EVERY:]).mean())
             each = (time.monotonic() - began) / (step - first)
-            print(f"step {step} of {steps}: loss {np.mean(losses[-_TOLD_EVERY:]):.4f}, {each:.2f} s each", flush=True)
-        if step % _SAVED_EVERY == 0:
+            print(f"step {step} of {steps}: loss {mean:.4f}, {each * 1000:.1f} ms each", flush=True)
+        if run is None and step % _SAVED_EVERY == 0:
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, checkpoint)
     torch.save(model.cpu().state_dict(), out / "judge.pt")
     checkpoint.unlink(missing_ok=True)
 
 
-def _weights(one: Example) -> tuple[float, float, float]:
-    """Of the early layers, of the whole, which no message alone is given to, and of what is worth keeping."""
-    lasting = one.kind == LASTING
-    return one.weight * (not lasting), one.weight * bool(one.old), one.weight * lasting
+def targets(told: Pairs, course: Course, teacher: FloatArray | None) -> FloatArray:
+    """(pairs, classes + 4): the classes' shares, changed or not, and the weights of whole, early layers and lasting.
+
+    No message alone counts for the whole; what is worth keeping counts for nothing else.
+    """
+    hard = np.full((len(told), CLASSES), _SMOOTHING / CLASSES, np.float32)
+    hard[np.arange(len(told)), told.labels] += 1 - _SMOOTHING
+    changed = (told.labels > 0).astype(np.float32) * (1 - 2 * _SMOOTHING) + _SMOOTHING
+    pair, lasting = told.texts[:, 1] >= 0, told.kinds == LASTING
+    if teacher is not None:
+        share = np.where(pair, course.taught, 0.0).astype(np.float32)
+        hard = hard * (1 - share[:, None]) + teacher * share[:, None]
+        changed = changed * (1 - share) + (1 - teacher[:, 0]) * share
+    weight = told.weights * _factors(told, course.weigh)
+    return np.column_stack([hard, changed, weight * pair, weight * ~lasting, weight * lasting]).astype(np.float32)
+
+
+def _factors(told: Pairs, weigh: Mapping[str, float]) -> FloatArray:
+    kinds = (kind if kind in _BY_KIND else _WRITTEN for kind in told.kinds.tolist())
+    found = (
+        weigh.get(kind, 1.0) * weigh.get(group, 1.0) for kind, group in zip(kinds, told.groups.tolist(), strict=True)
+    )
+    return np.fromiter(found, np.float32, len(told))
+
+
+def loss_of(model: PairEncoder, ids: Tensor, segments: Tensor, wanted: Tensor) -> Tensor:
+    """Most of it on changed or not, the rest on the class; beside that what the early layers say. By `targets`."""
+    with torch.autocast(ids.device.type, torch.bfloat16, cache_enabled=False):
+        classes, early, lasting = model(ids, segments)
+    changed = wanted[:, CLASSES]
+    whole_weight, early_weight, lasting_weight = wanted[:, CLASSES + 1 :].unbind(1)
+    by_class = -(functional.log_softmax(classes, 1) * wanted[:, :CLASSES]).sum(1)
+    by_change = _binary(torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], changed)
+    whole = (_CHANGED_SHARE * by_change + (1 - _CHANGED_SHARE) * by_class) * whole_weight
+    first = _binary(early, changed) * early_weight + _binary(lasting, changed) * lasting_weight
+    return (whole + _EARLY_SHARE * first).mean()
 
 
 @torch.no_grad()
-def probabilities(model: PairEncoder, rows: Sequence[Encoded], size: int = 64) -> FloatArray:
-    """(rows, 4): stands, replaced, ended, partly changed."""
+def logits_of(model: PairEncoder, bundle: Bundle, told: Pairs, size: int = 256) -> FloatArray:
+    """(pairs, classes)."""
+    rows = Rows.of(bundle, told, np.zeros((len(told), CLASSES + 4), np.float32)).to(model.words.device)
     model.eval()
-    order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
-    found = np.zeros((len(rows), 4), np.float32)
+    order = np.argsort(rows.lengths.numpy(), kind="stable")
+    found = np.zeros((len(told), CLASSES), np.float32)
     for at in range(0, len(order), size):
         chosen = order[at : at + size]
-        found[chosen] = torch.softmax(_logits(model, [rows[place] for place in chosen])[0], 1).cpu().numpy()
+        ids, segments, _ = rows.batch(torch.from_numpy(chosen).to(rows.device), int(rows.lengths[chosen].max()))
+        with torch.autocast(ids.device.type, torch.bfloat16):
+            found[chosen] = model(ids, segments)[0].float().cpu().numpy()
     return found
 
 
-def _logits(model: PairEncoder, rows: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
-    device = model.words.device
-    ids, segments = (torch.from_numpy(one).to(device) for one in batch_of(rows))
-    with torch.autocast(device.type, torch.bfloat16):
-        logits, early, lasting = model(ids, segments)
-    return logits, early, lasting
+def batches(lengths: Sequence[int], course: Course) -> Iterator[list[int]]:
+    """Rows of like length together, in random order, for ever; each batch is whole."""
+    rng = random.Random(course.seed)
+    while True:
+        order = list(range(len(lengths)))
+        rng.shuffle(order)
+        found = []
+        for at in range(0, len(order), course.batch * _CHUNK):
+            chunk = sorted(order[at : at + course.batch * _CHUNK], key=lambda one: lengths[one])
+            whole = len(chunk) - len(chunk) % course.batch
+            found += [chunk[start : start + course.batch] for start in range(0, whole, course.batch)]
+        rng.shuffle(found)
+        yield from found
 
 
-def _step(
-    model: PairEncoder, optimizer: torch.optim.Optimizer, rows: Sequence[Encoded], labels: Tensor, weights: Tensor
-) -> float:
-    model.train()
-    device = model.words.device
-    loss = _loss(_logits(model, rows), labels.to(device), weights.to(device))
+def _step(model: PairEncoder, optimizer: torch.optim.Optimizer, rows: Rows, chosen: Sequence[int]) -> Tensor:
+    loss = loss_of(model, *rows.batch(torch.tensor(chosen).to(rows.device), int(rows.lengths[chosen].max())))
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
-    return float(loss.detach())
-
-
-def _loss(logits: tuple[Tensor, Tensor, Tensor], labels: Tensor, weights: Tensor) -> Tensor:
-    """Most of it on changed or not, the rest on the class; beside that what the early layers say. By `_weights`."""
-    classes, early, lasting = logits
-    target = (labels > 0).float() * (1 - 2 * _SMOOTHING) + _SMOOTHING
-    changed = _binary(torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], target)
-    kind = functional.cross_entropy(classes, labels, reduction="none", label_smoothing=_SMOOTHING)
-    whole = (_CHANGED_SHARE * changed + (1 - _CHANGED_SHARE) * kind) * weights[:, 1]
-    first = _binary(early, target) * weights[:, 0] + _binary(lasting, target) * weights[:, 2]
-    return (whole + _EARLY_SHARE * first).mean()
+    return loss.detach()
 
 
 def _binary(logits: Tensor, target: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
 
 
-def _optimizer(model: PairEncoder, course: Course) -> torch.optim.Optimizer:
+def _optimizer(model: PairEncoder, course: Course, capturable: bool) -> torch.optim.Optimizer:
     new = model.new_parameters()
     known = {id(one) for one in new}
     old = [one for one in model.parameters() if id(one) not in known]
     groups = [{"params": old, "lr": course.rate}, {"params": new, "lr": course.rate * course.head_times}]
-    return torch.optim.AdamW(groups, weight_decay=0.01)
+    return torch.optim.AdamW(groups, weight_decay=0.01, capturable=capturable)
 
 
 def _resume(checkpoint: Path, model: PairEncoder, optimizer: torch.optim.Optimizer) -> int:
@@ -149,17 +190,3 @@ def _resume(checkpoint: Path, model: PairEncoder, optimizer: torch.optim.Optimiz
     model.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
     return int(saved["step"])
-
-
-def _batches(rows: Sequence[Encoded], course: Course) -> Iterator[list[int]]:
-    """Rows of like length together, in random order, for ever."""
-    rng = random.Random(course.seed)
-    while True:
-        order = list(range(len(rows)))
-        rng.shuffle(order)
-        found = []
-        for at in range(0, len(order), course.batch * _CHUNK):
-            chunk = sorted(order[at : at + course.batch * _CHUNK], key=lambda one: len(rows[one].ids))
-            found += [chunk[start : start + course.batch] for start in range(0, len(chunk), course.batch)]
-        rng.shuffle(found)
-        yield from found

