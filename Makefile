@@ -67,7 +67,6 @@ load: $(STAMP) ## load on a server of this machine: make load ARGS='--rate 50 --
 
 compat: $(STAMP) ## other projects' suites against a server, embedded and on the engines; docs/compatibility.md
 	$(BIN)/python -m infra.tools.compat
-	$(BIN)/python -m infra.tools.compat.mcp
 
 crashes: $(STAMP) ## a crash at every point of every use case; the tests take one in five
 	RECOLLECT_CRASH_POINTS=all $(BIN)/pytest -q -n $(WORKERS) tests/crashes

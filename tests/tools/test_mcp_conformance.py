@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from infra.tools.compat.mcp import SCENARIOS, checks_passed
+from infra.tools.compat.mcp import MCP_SCENARIOS, checks_passed
 from tools.pages import ROOT
 
 PAGE = (ROOT / "docs/mcp.md").read_text("utf-8").partition("## Conformance")[2]
@@ -28,4 +28,4 @@ def test_only_a_scenario_with_all_its_checks_passed(said: str, passed: int | Non
 def test_the_page_names_the_scenarios_and_the_version_that_run() -> None:
     pinned = json.loads((ROOT / "infra/tools/compat/mcp_conformance/package.json").read_text("utf-8"))
     assert pinned["devDependencies"]["@modelcontextprotocol/conformance"] in PAGE
-    assert [name for name in SCENARIOS if f"`{name}`" in PAGE] == list(SCENARIOS)
+    assert [name for name in MCP_SCENARIOS if f"`{name}`" in PAGE] == list(MCP_SCENARIOS)

@@ -25,8 +25,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra.tools.compat.mcp import MCP_SCENARIOS, installed, passed
 from infra.tools.compat.page import page
-from infra.tools.compat.suites import REQUIREMENTS, SUITES, Source, Suite
+from infra.tools.compat.suites import REQUIREMENTS, SCENARIOS, SUITES, Source, Suite
 
 ROOT = Path(__file__).parents[3]
 BUILD = ROOT / "build" / "compat"
@@ -62,14 +63,17 @@ def main() -> int:
     suites = [suite for suite in SUITES if options.source in (None, suite.source.name)]
     chosen = options.engines or _ENGINES
     asked = [name for name in chosen if name == "local" or "AWS_ENDPOINT_URL_DYNAMODB" in os.environ]
-    pythons = {suite.requirements: environment(suite.requirements or REQUIREMENTS) for suite in suites}
-    folders = {suite.source: unpacked(suite.source) for suite in suites}
+    by_pytest = [suite for suite in suites if suite.files]
+    pythons = {suite.requirements: environment(suite.requirements or REQUIREMENTS) for suite in by_pytest}
+    folders = {suite.source: unpacked(suite.source) for suite in by_pytest}
     results: list[Result] = []
     for engines in asked:
         with server(engines) as url:
             results += [
-                run(suite, folders[suite.source], pythons[suite.requirements], url, engines) for suite in suites
+                run(suite, folders[suite.source], pythons[suite.requirements], url, engines) for suite in by_pytest
             ]
+        if SCENARIOS in suites:
+            results.append(scenarios(engines))
     for one in results:
         print(f"{one.engines:6} {one.suite}: {one.passed} of {one.total}", *one.missed, sep="\n    ")
     if tuple(asked) == _ENGINES and suites == list(SUITES):
@@ -77,6 +81,14 @@ def main() -> int:
     else:
         print("the page is written only where all suites ran on both engines: make engines")
     return int(any(faults(one) for one in results))
+
+
+def scenarios(engines: str) -> Result:
+    """Of MCP's conformance suite, against a server that anybody may ask."""
+    suite = installed(BUILD)
+    with server(engines, RECOLLECT_API_KEYS="", RECOLLECT_SIGNING_KEYS="", RECOLLECT_MCP_USER="anna") as url:
+        missed = tuple(name for name in MCP_SCENARIOS if passed(suite, name, f"{url}/mcp") is None)
+    return Result(SCENARIOS.name, engines, len(MCP_SCENARIOS), missed)
 
 
 def faults(result: Result) -> list[str]:

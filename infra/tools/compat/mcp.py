@@ -1,48 +1,31 @@
-"""The Model Context Protocol's conformance suite against a server process, embedded and on the AWS engines.
-
-python -m infra.tools.compat.mcp [--engines local|aws]
+"""The Model Context Protocol's conformance suite against a server process.
 
 Of its 32 scenarios for servers the six that ask of any server: the others want tools, resources and prompts of given
 names in the server under test, or what a server without sessions does not offer (logging, completion, subscriptions).
 npm installs the suite and the Node.js 22 that it needs from the lock beside this file into build/compat.
 """
 
-import argparse
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-from infra.tools.compat.__main__ import BUILD, server
-
-SCENARIOS = ("server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection")
+MCP_SCENARIOS = (
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+)
 _LOCK = Path(__file__).with_name("mcp_conformance")
 _SECONDS = 60
 _PASSED = re.compile(r"Passed: (\d+)/(\d+), 0 failed, 0 warnings")
 
 
-def main() -> int:
-    """Prints what each scenario says; 1 where a check does not pass."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engines", choices=("local", "aws"), action="append", help="only these")
-    chosen = parser.parse_args().engines or ("local", "aws")
-    asked = [name for name in chosen if name == "local" or "AWS_ENDPOINT_URL_DYNAMODB" in os.environ]
-    suite = installed()
-    failed = 0
-    for engines in asked:
-        with server(engines, RECOLLECT_API_KEYS="", RECOLLECT_SIGNING_KEYS="", RECOLLECT_MCP_USER="anna") as url:
-            for scenario in SCENARIOS:
-                checks = passed(suite, scenario, f"{url}/mcp")
-                failed += checks is None
-                print(f"{engines:6} {scenario}: {'failed' if checks is None else f'{checks} checks'}")
-    return int(failed > 0)
-
-
-def installed() -> tuple[str, str]:
-    """Node.js and the suite's program, installed from the lock."""
-    folder = BUILD / "mcp"
+def installed(build: Path) -> tuple[str, str]:
+    """Node.js and the suite's program, installed from the lock below a folder."""
+    folder = build / "mcp"
     there = folder / "node_modules/.package-lock.json"
     if not there.exists() or (folder / "package-lock.json").read_bytes() != (_LOCK / "package-lock.json").read_bytes():
         shutil.copytree(_LOCK, folder, dirs_exist_ok=True)
@@ -55,7 +38,7 @@ def installed() -> tuple[str, str]:
 def passed(suite: tuple[str, str], scenario: str, url: str) -> int | None:
     """How many checks of a scenario passed; None where one did not."""
     command = [*suite, "server", "--url", url, "--scenario", scenario]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=BUILD)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
     return checks_passed(done.stdout)
 
 
@@ -63,7 +46,3 @@ def checks_passed(said: str) -> int | None:
     """The number in the suite's closing line, where all passed and there were some."""
     found = _PASSED.search(said)
     return int(found[1]) if found and found[1] == found[2] != "0" else None
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,9 @@ Written by `make compat`: other projects' own test suites, unchanged and pinned 
 server process over HTTP, once over SQLite and once over the AWS engines (DynamoDB Local). Our class stands in the place
 of theirs; each store that a test opens is a tenant. AgentCore's clients are unchanged, moved by boto3's variables for
 addresses and signing with an access key; waiting for AWS is cut short. mem0 has no suite that speaks to a server: its
-client, unchanged and pinned, makes calls of our choice there (`infra/tools/compat/mem0_calls.py`).
+client, unchanged and pinned, makes calls of our choice there (`infra/tools/compat/mem0_calls.py`). The reference memory
+server's suite calls a class in its process: each of its cases is asked here by the tools, in our words
+(`infra/tools/compat/graph_cases.py`). MCP's conformance suite comes from npm, with a lock.
 
 | suite | version | goal | embedded | AWS engines |
 |---|---|---|---|---|

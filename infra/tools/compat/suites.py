@@ -22,9 +22,9 @@ class Source:
 class Suite:
     """Files of a source's tests, run with a plugin that puts our class in the place of theirs, or our server.
 
-    Where the source has none, the file is ours and runs its client. `goal` is how many must pass; `known` has the
-    reason of each that does not, by its name without parameters. `requirements` are those of its environment, where it
-    is not `REQUIREMENTS`.
+    Where the source has none, the file is ours and runs its client; a suite without files is no suite of pytest's.
+    `goal` is how many must pass; `known` has the reason of each that does not, by its name without parameters.
+    `requirements` are those of its environment, where it is not `REQUIREMENTS`.
     """
 
     name: str
@@ -63,6 +63,10 @@ REQUIREMENTS = (
     "pytest-mock==3.17.0",
 )
 """What most suites run with, beside our own modules on the path."""
+GRAPH = Source("server-memory", "061ece3", None)
+MCP = Source("modelcontextprotocol-conformance", "0.1.16", None)
+OF_MCP = ("mcp==2.3.0", "httpx2==2.16.2", "pytest==9.2.0")
+"""What the knowledge graph's cases run with."""
 OF_AGENTCORE = (
     LANGGRAPH_AWS.pin,
     AGENTCORE.pin,
@@ -84,6 +88,8 @@ _SESSION = "test_sqlite_session"
 _MODEL = "asks a model on Bedrock"
 _AGENTCORE_TESTS = "tests/integration_tests/agentcore"
 _AGENTCORE = "infra.tools.compat.agentcore"
+SCENARIOS = Suite("@modelcontextprotocol/conformance: six scenarios that ask of any server", MCP, (), None, 6)
+"""npm's program, not pytest's: `infra.tools.compat.mcp` runs it."""
 SUITES = (
     Suite(
         "langgraph-checkpoint `test_store.py`",
@@ -190,4 +196,14 @@ SUITES = (
         },
         OF_AGENTCORE,
     ),
+    Suite(
+        "reference memory server, `knowledge-graph.test.ts`: its cases by MCP's client",
+        GRAPH,
+        (str(Path(__file__).with_name("graph_cases.py")),),
+        None,
+        36,
+        {"test_file_persistence_should_handle_jsonl_format_correctly": "reads the reference server's own file"},
+        OF_MCP,
+    ),
+    SCENARIOS,
 )
