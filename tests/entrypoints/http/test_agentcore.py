@@ -16,6 +16,7 @@ from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
 from recollect.app import App
+from recollect.entrypoints.http.routing import path_segment
 from recollect.items.item import ItemPlace, NamespaceListing
 from recollect.items.use_cases import Put
 
@@ -405,6 +406,48 @@ def test_erasing_a_user_reaches_all_that_an_actor_left(aws: AgentCore) -> None:
     assert aws.data.list_actors(memoryId=memory)["actorSummaries"] == [{"actorId": "ben"}]
     names = caller.post("/store/namespaces", {"prefix": ["agentcore"]}).text
     assert "anna" not in names
+
+
+def test_an_actor_with_a_slash_is_whom_a_namespace_names(aws: AgentCore) -> None:
+    memory = aws.memory()
+    caller = Caller(aws.surface)
+    for actor, text in (("team/anna", TEA), ("anna", "I play chess")):
+        aws.said(memory, text, actor)
+        aws.put(memory, f"/facts/{actor}/", f"likes jam as {actor}")
+        aws.put(memory, f"/notes/{actor}/late", f"a note of {actor}")
+    for where in ({"namespace": "/facts/team/anna/"}, {"namespacePath": "/facts/team/anna"}):
+        assert set(aws.found(memory, "tea jam", **where)) == {TEA, "likes jam as team/anna"}
+    assert aws.found(memory, "tea", namespace="/facts/team//anna/") == []
+    listed = aws.data.list_memory_records(memoryId=memory, namespace="/facts/team/anna")["memoryRecordSummaries"]
+    assert "likes jam as team/anna" in [one["content"]["text"] for one in listed]
+    assert caller.delete("/v1/users/anna").status == 202
+    assert aws.found(memory, "note", namespacePath="/notes") == ["a note of team/anna"]
+    assert "likes jam as team/anna" in aws.found(memory, "jam", namespace="/facts/team/anna")
+    assert caller.delete(f"/v1/users/{path_segment('team/anna')}").status == 202
+    assert aws.found(memory, "jam note", namespacePath="/") == []
+
+
+def test_a_namespace_below_an_actors_is_the_actors(aws: AgentCore) -> None:
+    memory = aws.memory()
+    aws.put(memory, "/facts/team/ben/", "likes jam")
+    for actor in ("anna", "ben"):
+        aws.said(memory, TEA, actor, extractionMode="SKIP")
+    aws.put(memory, "/facts/anna/at work/", "drinks coffee")
+    for actor, left in (("anna", ["likes jam"]), ("ben", ["likes jam"]), ("team/ben", [])):
+        assert Caller(aws.surface).delete(f"/v1/users/{path_segment(actor)}").status == 202
+        assert aws.found(memory, "coffee jam", namespacePath="/facts") == left
+
+
+def test_a_path_that_may_name_two_actors_shows_who_is_known(aws: AgentCore) -> None:
+    facts = {"semanticMemoryStrategy": {"name": "F", "namespaceTemplates": ["/f/{actorId}/{sessionId}/"]}}
+    made = aws.control.create_memory(name="m", eventExpiryDuration=90, memoryStrategies=[facts])
+    memory = str(made["memory"]["id"])
+    aws.said(memory, TEA, "team/anna")
+    assert aws.found(memory, "tea", namespacePath="/f/team/anna") == [TEA]
+    assert aws.found(memory, "tea", namespace="/f/team/anna/s/") == [TEA]
+    assert aws.found(memory, "tea", namespace="/f/team/anna/t/") == []
+    many = {"namespacePath": "/" * 1024}
+    assert refused(aws.found, memory=memory, query="tea", **many) == "ValidationException"
 
 
 def test_what_another_user_puts_among_the_items_is_not_an_actors(aws: AgentCore, app: App) -> None:

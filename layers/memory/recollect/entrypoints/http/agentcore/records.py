@@ -18,9 +18,17 @@ from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator
 from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
-from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest, user_of
+from recollect.entrypoints.http.agentcore.namespaces import (
+    Source,
+    is_where_its_owner_is,
+    labels_of,
+    owner_of,
+    path_of,
+    sources_of,
+)
+from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, short_digest, user_of
 from recollect.entrypoints.http.messages import user_in
-from recollect.items.item import MOST_LABELS, ItemPlace, Namespace, NamespacedItem
+from recollect.items.item import ItemPlace, NamespacedItem
 from recollect.items.use_cases import Get, Search
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.reading import MemoryQuery
@@ -32,9 +40,6 @@ NO_STRATEGY = "none"
 """AgentCore's strategy of a record without one."""
 _ACTIVE = MemoryQuery(status=MemoryStatus.ACTIVE)
 _DERIVED_ID = re.compile("mem-([0-9a-f]{32})-([0-9a-f]{13})")
-_VARIABLE = re.compile(r"\\\{(\w+)\\\}")
-_UNMADE = ("SUMMARIZATION",)
-"""Kinds of strategies whose namespaces show nothing but what is put there."""
 _OPERATORS = {
     "EQUALS_TO": Operator.EQ,
     "CONTAINS": Operator.CONTAINS,
@@ -59,31 +64,9 @@ class RecordQuery:
     @property
     def as_filter(self) -> Filter:
         """What the items must fulfil besides their labels."""
-        exact = [] if self.below else [Condition(("path",), Operator.EQ, _path(self.namespace))]
+        exact = [] if self.below else [Condition(("path",), Operator.EQ, path_of(self.namespace))]
         strategy = [] if self.strategy is None else [Condition(("strategy",), Operator.EQ, self.strategy)]
         return AllOf((*exact, *strategy, self.filter))
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A strategy's namespace of an actor: what it shows are our memories of that user."""
-
-    strategy: str
-    namespace: str
-    actor: str
-    session: str | None
-
-
-def _path(namespace: str) -> str:
-    """A namespace without the slashes around it, which make no difference."""
-    return "/".join(part for part in namespace.split("/") if part)
-
-
-def _labels(memory: AgentMemory, namespace: str) -> Namespace:
-    labels = memory.at("records", *(label(part) for part in _path(namespace).split("/") if part))
-    if len(labels) > MOST_LABELS:
-        raise InvalidInput(f"at most {MOST_LABELS - 3} parts", ("namespace",))
-    return labels
 
 
 def record_filter(conditions: Sequence[Mapping[str, Any]]) -> Filter:
@@ -108,12 +91,12 @@ def put_record(
 ) -> None:
     """Stores a record under this id, in the place of one that is there. Raises InvalidInput."""
     namespace = next(iter(given["namespaces"]), "/")
-    labels, owner = _labels(memory, namespace), _owner(kept, memory, namespace)
+    labels, owner = labels_of(memory, namespace), owner_of(kept, memory, namespace)
     metadata = given.get("metadata") or {}
     value = {
         "text": given["content"]["text"],
         "namespaces": list(given["namespaces"]),
-        "path": _path(namespace),
+        "path": path_of(namespace),
         "strategy": given.get("memoryStrategyId") or NO_STRATEGY,
         "at": iso(given["timestamp"]),
         "metadata": metadata,
@@ -124,35 +107,15 @@ def put_record(
     kept.put(document(ItemPlace(labels, record_id), value, owner=owner, ttl=ttl, index=["text"]))
 
 
-def _owner(kept: Kept, memory: AgentMemory, namespace: str) -> str | None:
-    """The user whose record it is: the actor whom a strategy's namespace names, else a part that is an actor's name."""
-    named = next((source.actor for source in _sources(memory, namespace, below=False)), None)
-    if named is not None:
-        return kept.scope(named).user_id
-    parts = _path(namespace).split("/")
-    actor = next((one for one in parts if kept.get(memory.at("actors"), short_digest(one), user_of(one))), None)
-    if actor is None:
-        kept.check_operator()
-        return None
-    return kept.scope(actor).user_id
-
-
 def _record(kept: Kept, memory: AgentMemory, record_id: str) -> NamespacedItem:
     """A record that was put. Raises NotFound."""
     place = kept.app.items.get(kept.tenant, Get(ItemPlace(memory.at("places"), record_id), refresh=False), kept.now)
     if place is None or kept.reader not in (None, place.owner):
         raise NotFound("there is no such record")
     found = kept.found(tuple(place.value["labels"]), record_id, "record", place.owner)
-    if not _is_where_its_owner_is(memory, found):
+    if not is_where_its_owner_is(memory, found):
         raise NotFound("there is no such record")
     return found
-
-
-def _is_where_its_owner_is(memory: AgentMemory, item: NamespacedItem) -> bool:
-    """Whether a record is nobody's, or of an actor whom its namespace names: others were put there past us."""
-    path = item.value["path"]
-    named = [*path.split("/"), *(source.actor for source in _sources(memory, path, below=False))]
-    return item.owner is None or item.owner in map(user_of, named)
 
 
 def record_json(item: NamespacedItem, score: float | None = None) -> dict[str, Any]:
@@ -206,18 +169,18 @@ def update_record(kept: Kept, memory: AgentMemory, given: Mapping[str, Any]) -> 
     }
     changed = {**stored, **given}
     put_record(kept, memory, changed, record_id, item.ttl)
-    if _labels(memory, next(iter(changed["namespaces"]), "/")) != item.place.namespace:
+    if labels_of(memory, next(iter(changed["namespaces"]), "/")) != item.place.namespace:
         kept.delete(item.place)
 
 
 def retrieve(kept: Kept, memory: AgentMemory, wanted: RecordQuery, text: str, most: int) -> list[dict[str, Any]]:
     """The best records for a text, the best first."""
     search = Search(
-        prefix=_labels(memory, wanted.namespace), filter=wanted.as_filter, query=text, limit=most, refresh=False
+        prefix=labels_of(memory, wanted.namespace), filter=wanted.as_filter, query=text, limit=most, refresh=False
     )
     stored = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
-    found = [record_json(one.item, one.score or 0.0) for one in stored if _is_where_its_owner_is(memory, one.item)]
-    for source in _wanted_sources(memory, wanted):
+    found = [record_json(one.item, one.score or 0.0) for one in stored if is_where_its_owner_is(memory, one.item)]
+    for source in _wanted_sources(kept, memory, wanted):
         found += _recalled(kept, source, text, most)
     found.sort(key=lambda one: -float(one["score"]))
     return _distinct(found)[:most]
@@ -246,10 +209,10 @@ def list_stored(
 ) -> tuple[list[dict[str, Any]], bool]:
     """A page of the records that were put, the last written first; whether there may be more."""
     search = Search(
-        prefix=_labels(memory, wanted.namespace), filter=wanted.as_filter, limit=limit, offset=offset, refresh=False
+        prefix=labels_of(memory, wanted.namespace), filter=wanted.as_filter, limit=limit, offset=offset, refresh=False
     )
     found = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
-    shown = [record_json(one.item) for one in found if _is_where_its_owner_is(memory, one.item)]
+    shown = [record_json(one.item) for one in found if is_where_its_owner_is(memory, one.item)]
     return shown, len(found) == limit
 
 
@@ -257,42 +220,19 @@ def list_derived(
     kept: Kept, memory: AgentMemory, wanted: RecordQuery, limit: int, after: str | None
 ) -> tuple[list[dict[str, Any]], str | None]:
     """A page of our own memories in the first strategy's namespace that is asked for, the last made first."""
-    source = next(iter(_wanted_sources(memory, wanted)), None)
+    source = next(iter(_wanted_sources(kept, memory, wanted)), None)
     if source is None:
         return [], None
     page = kept.app.memories.listing.page(kept.scope(source.actor), _ACTIVE, limit, after, kept.now)
     return [_derived_json(one, source, None) for one in page.memories], page.more
 
 
-def _wanted_sources(memory: AgentMemory, wanted: RecordQuery) -> Iterator[Source]:
+def _wanted_sources(kept: Kept, memory: AgentMemory, wanted: RecordQuery) -> Iterator[Source]:
     """None where metadata is asked for, since our memories have none of AgentCore's."""
     if wanted.filter == EVERYTHING:
-        for source in _sources(memory, wanted.namespace, below=wanted.below):
+        for source in sources_of(kept, memory, wanted.namespace, below=wanted.below):
             if wanted.strategy in (None, source.strategy):
                 yield source
-
-
-def _sources(memory: AgentMemory, namespace: str, *, below: bool) -> Iterator[Source]:
-    """The strategies' namespaces that the namespace names, or lies above of while it names the actor."""
-    for strategy in memory.strategies:
-        for template in strategy["namespaces"]:
-            found = _matched(template.replace("{memoryStrategyId}", strategy["strategyId"]), namespace, below=below)
-            if found is not None and "actorId" in found and strategy["type"] not in _UNMADE:
-                yield Source(strategy["strategyId"], namespace, found["actorId"], found.get("sessionId"))
-
-
-def _matched(template: str, namespace: str, *, below: bool) -> dict[str, str] | None:
-    """What the variables of a template are in a namespace; None where it is not one of it."""
-    wanted, given = _path(template).split("/"), _path(namespace).split("/")
-    if len(given) > len(wanted) or (len(given) < len(wanted) and not below):
-        return None
-    found: dict[str, str] = {}
-    for part, value in zip(wanted, given, strict=False):
-        match = re.fullmatch(_VARIABLE.sub(r"(?P<\1>.+)", re.escape(part)), value)
-        if match is None:
-            return None
-        found |= match.groupdict()
-    return found
 
 
 def _derived_json(found: Memory | Event, source: Source, score: float | None) -> dict[str, Any]:
