@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +16,13 @@ from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
 from recollect.app import App
+from recollect.core.errors import Unavailable
 from recollect.entrypoints.http.routing import path_segment
 from recollect.items.item import ItemPlace, NamespaceListing
 from recollect.items.use_cases import Put
 
-AT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+NOW = datetime.now(UTC).replace(microsecond=0)
+AT = NOW - timedelta(hours=1)
 TEA = "I drink green tea every morning"
 FACTS = {"semanticMemoryStrategy": {"name": "Facts", "namespaceTemplates": ["/facts/{actorId}/"]}}
 SECRETS = {tenant: f"secret-of-{tenant}-0123456789" for tenant in ("acme", "globex")}
@@ -204,6 +206,40 @@ def test_a_token_stores_an_event_once(aws: AgentCore) -> None:
     assert len(aws.events(memory)) == 1
     other = aws.said(memory, TEA, "ben", clientToken="once")
     assert other["eventId"] != first["eventId"]
+
+
+@pytest.mark.parametrize("writes", range(3))
+@pytest.mark.parametrize(
+    "payload",
+    [[{"conversational": {"role": "USER", "content": {"text": TEA}}}], [{"blob": 1}], [{"blob": "b" * 130_000}]],
+)
+def test_a_retry_after_a_crash_is_the_same_event(
+    aws: AgentCore, app: App, monkeypatch: pytest.MonkeyPatch, writes: int, payload: Any
+) -> None:
+    """The first try ends behind so many of its writes; the next one is dated anew."""
+    memory = aws.memory()
+    given = {"memoryId": memory, "actorId": "anna", "payload": payload, "clientToken": "once"}
+    aws.said(memory, "said before")
+    with monkeypatch.context() as crashing:
+        stored = app.parts.namespaced_items.write
+        left = iter(range(writes))
+
+        def write(*puts: Any) -> Any:
+            answer = stored(*puts)
+            if next(left, None) is None:
+                raise Unavailable("crashed")
+            return answer
+
+        crashing.setattr(type(app.parts.namespaced_items), "write", lambda _, *puts: write(*puts))
+        with suppress(ClientError):
+            aws.data.create_event(**given, eventTimestamp=NOW)
+    event = aws.data.create_event(**given, eventTimestamp=NOW + timedelta(seconds=3))["event"]
+    assert event["payload"] == payload
+    sessions = aws.data.list_sessions(memoryId=memory, actorId="anna")["sessionSummaries"]
+    assert sorted(one["sessionId"] for one in sessions) == sorted({"s", event["sessionId"]})
+    assert [one["eventId"] for one in aws.events(memory, session=event["sessionId"])] == [event["eventId"]]
+    said = Caller(aws.surface).get("/v1/users/anna/events").json["events"]
+    assert [one["content"] for one in said].count(TEA) == ("conversational" in payload[0])
 
 
 def test_events_are_filtered_by_metadata(aws: AgentCore) -> None:

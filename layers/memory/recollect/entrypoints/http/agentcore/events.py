@@ -9,18 +9,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise
 from typing import Any
 
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Role
 from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator, holds
-from recollect.core.ids import IdSeed, id_fault
+from recollect.core.ids import IdSeed, id_fault, id_milliseconds
 from recollect.core.items import is_deeper
 from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
 from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest, user_of
+from recollect.entrypoints.http.headers import Attempt
 from recollect.entrypoints.http.models import CONTENT_BYTES, PAGE_BYTES, json_text
 from recollect.items.item import ABSENT, MOST_LEVELS_OF_VALUE, ItemPlace, Namespace, NamespacedItem
 from recollect.timeline.record import EventDraft
@@ -31,6 +32,10 @@ MOST_BYTES = 10_000_000
 _INLINE = 120_000
 """Characters of a payload's ASCII in one item: twice as many bytes where each is escaped."""
 _AT_ONCE = 25
+MOST_LOOKED_AT = 1_000
+"""Events that one request reads to find those that it is about."""
+_SKEW = timedelta(minutes=1)
+_MILLISECOND = timedelta(milliseconds=1)
 _SAID_BY = {"USER": Role.USER, "ASSISTANT": Role.BOT}
 
 
@@ -48,8 +53,8 @@ class Session:
         return self.memory.at("events", label(self.actor), label(self.session))
 
     def parts(self, key: str) -> Namespace:
-        """Where the parts of an event's payload are."""
-        return self.memory.at("parts", key)
+        """Where the parts of an event's payload are: by its id alone, since another try may have another time."""
+        return self.memory.at("parts", key.partition("-")[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +66,17 @@ class EventFilter:
     with_parents: bool = False
 
 
-def create_event(kept: Kept, session: Session, given: Mapping[str, Any], seed: IdSeed) -> str:
-    """Stores an event; its id. A retry with the same seed stores it once. `given` is the request's body."""
-    at: datetime = given["eventTimestamp"]
-    if epoch(at) < 0:
+def create_event(kept: Kept, session: Session, given: Mapping[str, Any], attempt: Attempt) -> str:
+    """Stores an event; its id. `given` is the request's body.
+
+    A retry with the same seed stores it once, at the time of the try that has stored some of it.
+    """
+    if epoch(given["eventTimestamp"]) < 0:
         raise InvalidInput("must lie in 1970 or later", ("eventTimestamp",))
-    key = f"{round(epoch(at) * 1000):015d}-{seed.nth(0).replace('-', '')}"
+    seed = attempt.seed
+    at = (_earlier_time(kept, session, given, seed) if attempt.again else None) or given["eventTimestamp"]
+    given = {**given, "eventTimestamp": at}
+    key = _key(at, seed)
     owner = kept.scope(session.actor).user_id
     branch = given.get("branch")
     if branch is not None and branch.get("rootEventId") is not None:
@@ -87,6 +97,28 @@ def create_event(kept: Kept, session: Session, given: Mapping[str, Any], seed: I
     ttl = timedelta(days=session.memory.expiry_days)
     kept.put(document(ItemPlace(session.events, key), value, owner=owner, ttl=ttl))
     return _event_id(key)
+
+
+def _earlier_time(kept: Kept, session: Session, given: Mapping[str, Any], seed: IdSeed) -> datetime | None:
+    """When the event is that an earlier try has stored, or of what it has derived from it; None for neither.
+
+    Without anything said it is looked for as far back as the first try is: its client has dated it since.
+    """
+    with suppress(NotFound):
+        return kept.app.timeline.listing.one(kept.scope(session.actor), _after(seed).nth(0), kept.now).timestamp
+    latest: datetime = given["eventTimestamp"]
+    tried = datetime.fromtimestamp(id_milliseconds(seed.nth(0)) / 1000, UTC)
+    since = _key(latest - max(kept.now - tried, timedelta(0)) - _SKEW, seed)
+    for item in islice(_walk(kept, session, _key(latest + _MILLISECOND, seed)), MOST_LOOKED_AT):
+        if item.place.key < since:
+            return None
+        if item.place.key.partition("-")[2] == since.partition("-")[2]:
+            return parse_instant(item.value["at"])
+    return None
+
+
+def _key(at: datetime, seed: IdSeed) -> str:
+    return f"{round(epoch(at) * 1000):015d}-{seed.nth(0).replace('-', '')}"
 
 
 def _event_id(key: str) -> str:

@@ -147,17 +147,17 @@ def _session(app: App, request: Request) -> tuple[Kept, Session]:
 def create_agent_event(app: App, request: Request, body: CreateEvent) -> Reply:
     """Stores an event; what user and assistant say in it is remembered."""
     kept, memory = _memory(app, request)
-    session = Session(memory, body.actor_id, body.session_id or new_seed(app).nth(0))
-    kept.scope(session.actor)
+    kept.scope(body.actor_id)
     given = {**_given(body), "eventTimestamp": body.event_timestamp, "payload": _payload(body.payload)}
 
     def work(attempt: Attempt) -> Answer:
-        return Answer(201, {"id": create_event(kept, session, given, attempt.seed), "session": session.session})
+        session = Session(memory, body.actor_id, body.session_id or attempt.seed.nth(0))
+        return Answer(201, {"id": create_event(kept, session, given, attempt), "session": session.session})
 
     sent = json_text(_given(body) | {"eventTimestamp": None}).encode()  # a client that sends again has another time
     key = None if body.client_token is None else GivenKey(body.client_token, sent)
     answer = idempotent(app, request, work, ids=len(body.payload) + 2, about=[memory.id, body.actor_id], key=key)
-    stored = Session(memory, session.actor, answer.body["session"])
+    stored = Session(memory, body.actor_id, answer.body["session"])
     return _answered(201, {"event": get_event(kept, stored, answer.body["id"])}, parts=len(body.payload))
 
 
