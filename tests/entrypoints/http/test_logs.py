@@ -11,7 +11,7 @@ from recollect.app import App
 from recollect.core.items import ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.time import iso, utc_now
-from recollect.session_log.entries import ENTRIES, entries_path, head_key
+from recollect.session_log.entries import ENTRIES, VERSIONS, entries_path, head_key
 from recollect.session_log.store import LogStore
 
 LOG = "/v1/users/anna/conversations/monday/log"
@@ -118,6 +118,19 @@ def test_a_removal_that_stopped_half_way_is_ended_by_the_next(app: App, monkeypa
     assert "a secret" in exported(caller)
     assert caller.delete(path).status == 404
     assert "a secret" not in exported(caller)
+
+
+def test_a_pop_that_stopped_half_way_is_ended_by_the_next(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller, scope = Caller(Cloud(app)), Scope("local", "anna")
+    append(caller, "a", {"payload": "a secret"})
+    caller.patch(f"{LOG}/entries/2", {"payload": "edited"}, if_match="*")
+    with monkeypatch.context() as stopped:
+        stopped.setattr(LogStore, "remove", lambda *_: 1 / 0)
+        assert caller.post(f"{LOG}/pop", {}).status == 500
+    assert ("a secret" in exported(caller), payloads(caller)) == (False, ["a"])
+    assert len(app.parts.items.page(scope, VERSIONS, 9, None).items) == 1
+    assert caller.post(f"{LOG}/pop", {}).json["entry"]["payload"] == "a"
+    assert app.parts.items.page(scope, VERSIONS, 9, None).items == ()
 
 
 def test_a_branch_goes_on_from_an_entry(caller: Caller) -> None:

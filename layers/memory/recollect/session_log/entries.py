@@ -3,7 +3,7 @@
 | collection             | owner | labels                 | key                | value                                |
 |------------------------|-------|------------------------|--------------------|--------------------------------------|
 | `session_logs`         | user  |                        | conversation       | `conversation_id`, `next`, `begins`, |
-|                        |       |                        |                    | `count`, `branches`                  |
+|                        |       |                        |                    | `count`, `branches`, `popped`        |
 | `session_log`          | user  | conversation, main     | sequence, 12 digits| `entries` from that sequence on,     |
 |                        |       |                        |                    | `branch` unless `main`, `origin`     |
 | `session_log_keys`     | user  | conversation, main     | SHA-256 of the key | `sequence`                           |
@@ -84,13 +84,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The state of a log: the next sequence, the first that is not cleared, the number of entries, the branches."""
+    """The state of a log: the next sequence, the first that is not cleared, the number of entries, the branches.
+
+    `popped` is the sequence of an entry that was taken and had a history: of it something may be left.
+    """
 
     conversation_id: str
     next: int = 1
     begins: int = 1
     count: int = 0
     branches: Mapping[str, Branch] = field(default_factory=dict)
+    popped: int | None = None
 
     def grown(self, entries: Sequence[Entry]) -> "Head":
         """With further entries, rising, of branches that it has."""
@@ -179,6 +183,8 @@ def head_in(item: Item) -> Head:
     with reading("the head of a log"):
         numbers = {name: int(item.value[name]) for name in ("next", "begins", "count")}
         branches = {name: branch_in(name, one) for name, one in item.value.get("branches", {}).items()}
+        popped = item.value.get("popped")
+        numbers |= {} if popped is None else {"popped": int(popped)}
         return Head(conversation_id=str(item.value["conversation_id"]), branches=branches, **numbers)
 
 

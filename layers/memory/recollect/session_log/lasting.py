@@ -82,12 +82,12 @@ class LastingLogs:
         return stored
 
     def _logged(self, scope: Scope, whole: Sequence[tuple[Item, Entry]], *, earlier: bool) -> Iterator[Logged]:
-        """The entries that are not cleared, with their logs and branches."""
+        """The entries that are not cleared, nor left of one that was popped, with their logs and branches."""
         keys = list(dict.fromkeys(head_of(item.key) for item, _ in whole))
         heads = {key: head_in(item) for key, item in self._store.items.get(scope.user, keys).items()}
         for item, entry in whole:
             head = heads.get(head_of(item.key))
-            if head is not None and entry.sequence >= head.begins:
+            if head is not None and entry.sequence >= head.begins and not (earlier and entry.sequence == head.popped):
                 yield Logged(head.conversation_id, entry, head.branches.get(entry.branch), earlier)
 
     def _restore(self, scope: Scope, conversation_id: str, logged: Sequence[Logged], now: datetime) -> int:

@@ -138,7 +138,10 @@ class SessionLogs:
         return sorted(found, key=lambda one: (one.root, one.name))
 
     def pop(self, scope: Scope, conversation_id: str, now: datetime, branch: str = MAIN) -> Entry | None:
-        """Removes the last entry of a branch and returns it; None where there is none. Raises NotFound, Conflict."""
+        """Removes the last entry of a branch with its history and returns it; None where there is none.
+
+        What is left of one that stopped half way is removed too. Raises NotFound, Conflict.
+        """
         popped = retry_on_conflict(lambda: self._pop(scope, conversation_id, branch, now), WHAT, TRIES)
         if popped is not None and popped.version > 1:
             self._store.forget_versions(scope, conversation_id, popped.sequence, now)
@@ -206,11 +209,14 @@ class SessionLogs:
 
     def _pop(self, scope: Scope, conversation_id: str, branch: str, now: datetime) -> Entry | None:
         stored = self._store.head(scope, conversation_id)
+        if stored.head.popped is not None:
+            self._store.forget_versions(scope, conversation_id, stored.head.popped, now)
         own = _seen(stored.head, View(branch))[0]
         last = self._last(scope, conversation_id, own)
         if last is None:
             return None
-        head = replace(stored.head, count=stored.head.count - 1)
+        popped = last.entry.sequence if last.entry.version > 1 else None
+        head = replace(stored.head, count=stored.head.count - 1, popped=popped)
         if branch != MAIN:
             shorter = replace(head.branches[branch], last=last.entry.sequence - 1)
             head = replace(head, branches={**head.branches, branch: shorter})
