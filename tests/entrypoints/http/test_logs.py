@@ -162,6 +162,37 @@ def test_a_branch_goes_on_from_an_entry(caller: Caller) -> None:
     assert (payloads(caller), caller.get(f"{LOG}/branches").json["branches"]) == ([], [])
 
 
+def test_a_pop_looks_through_a_bounded_part_of_other_branches(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller, looked_at = Caller(Cloud(app)), 0
+    read = type(app.parts.items).page
+
+    def page(self: Any, *asked: Any, **more: Any) -> Any:
+        nonlocal looked_at
+        found = read(self, *asked, **more)
+        looked_at += len(found.items)
+        return found
+
+    monkeypatch.setattr(type(app.parts.items), "page", page)
+    monkeypatch.setattr("recollect.session_log.use_cases._MOST_POPPED_OVER", 20)
+    append(caller, 1)
+    append(caller, 2)
+    append(caller, 3)
+    for n in range(50):
+        caller.post(LOG, {"entries": [{"payload": n}], "branch": "b", "root": 1})
+    append(caller, 4)
+    assert caller.delete(f"{LOG}/entries/54").status == 204
+    answers = [caller.post(f"{LOG}/pop", {}) for _ in range(3)]
+    assert [one.status for one in answers] == [429, 429, 200]
+    assert (answers[2].json["entry"]["payload"], looked_at <= 100) == (3, True)
+    looked_at = 0
+    assert caller.post(f"{LOG}/pop", {}).json["entry"]["payload"] == 2
+    assert looked_at <= 10
+    append(caller, 5)
+    answers = [caller.post(f"{LOG}/pop", {}) for _ in range(5)]
+    assert [one.json["entry"]["payload"] for one in answers if one.status == 200 and one.json] == [5, 1]
+    assert len(payloads(caller, branch="b")) == 50
+
+
 def test_a_log_from_before_branches_goes_on(app: App) -> None:
     """As 0.1.0's first builds stored it."""
     scope, path, digest = Scope("local", "anna"), entries_path("monday"), head_key("monday")

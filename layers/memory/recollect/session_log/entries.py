@@ -3,7 +3,7 @@
 | collection             | owner | labels                 | key                | value                                |
 |------------------------|-------|------------------------|--------------------|--------------------------------------|
 | `session_logs`         | user  |                        | conversation       | `conversation_id`, `next`, `begins`, |
-|                        |       |                        |                    | `count`, `branches`, `popped`        |
+|                        |       |                        |                    | `count`, `branches`, `last`, `popped`|
 | `session_log`          | user  | conversation, main     | sequence, 12 digits| `entries` from that sequence on,     |
 |                        |       |                        |                    | `branch` unless `main`, `origin`     |
 | `session_log_keys`     | user  | conversation, main     | SHA-256 of the key | `sequence`                           |
@@ -86,7 +86,8 @@ class Entry:
 class Head:
     """The state of a log: the next sequence, the first that is not cleared, the number of entries, the branches.
 
-    `popped` is the sequence of an entry that was taken and had a history: of it something may be left.
+    No entry of `main` is beyond `last`, where it is known. `popped` is the sequence of an entry that was taken and had
+    a history: of it something may be left.
     """
 
     conversation_id: str
@@ -94,6 +95,7 @@ class Head:
     begins: int = 1
     count: int = 0
     branches: Mapping[str, Branch] = field(default_factory=dict)
+    last: int | None = None
     popped: int | None = None
 
     def grown(self, entries: Sequence[Entry]) -> "Head":
@@ -105,7 +107,14 @@ class Head:
             next=entries[-1].sequence + 1,
             count=self.count + len(entries),
             branches={**self.branches, **longer},
+            last=last.get(MAIN, self.last),
         )
+
+    def ending(self, branch: str, last: int) -> "Head":
+        """With a branch that has no entry beyond `last`."""
+        if branch == MAIN:
+            return replace(self, last=last)
+        return replace(self, branches={**self.branches, branch: replace(self.branches[branch], last=last)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +192,7 @@ def head_in(item: Item) -> Head:
     with reading("the head of a log"):
         numbers = {name: int(item.value[name]) for name in ("next", "begins", "count")}
         branches = {name: branch_in(name, one) for name, one in item.value.get("branches", {}).items()}
-        popped = item.value.get("popped")
-        numbers |= {} if popped is None else {"popped": int(popped)}
+        numbers |= {name: int(item.value[name]) for name in ("last", "popped") if name in item.value}
         return Head(conversation_id=str(item.value["conversation_id"]), branches=branches, **numbers)
 
 

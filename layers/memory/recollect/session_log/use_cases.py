@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count, takewhile
 
-from recollect.core.errors import Conflict, InvalidInput, NotFound
+from recollect.core.errors import Conflict, InvalidInput, NotFound, Throttled
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.items import Item, ItemKey, ItemWrite
@@ -39,6 +39,8 @@ from recollect.session_log.store import TRIES, WHAT, LogStore, StoredEntry, rewr
 _PAGE = 100
 _MOST_PAGES = 20
 _POPPED_AT_ONCE = 10
+_MOST_POPPED_OVER = 200
+"""Batches of other branches that one request looks through for the last entry of its own."""
 _SKEW_MILLISECONDS = 60_000
 
 
@@ -140,9 +142,12 @@ class SessionLogs:
     def pop(self, scope: Scope, conversation_id: str, now: datetime, branch: str = MAIN) -> Entry | None:
         """Removes the last entry of a branch with its history and returns it; None where there is none.
 
-        What is left of one that stopped half way is removed too. Raises NotFound, Conflict.
+        What is left of one that stopped half way is removed too. Raises NotFound, Conflict, and Throttled where so much
+        of other branches has come since that the next try has to go on looking.
         """
         popped = retry_on_conflict(lambda: self._pop(scope, conversation_id, branch, now), WHAT, TRIES)
+        if isinstance(popped, int):
+            raise Throttled("the last entry lies behind many of other branches")
         if popped is not None and popped.version > 1:
             self._store.forget_versions(scope, conversation_id, popped.sequence, now)
         return popped
@@ -207,32 +212,39 @@ class SessionLogs:
         made = Branch(name=how.branch, root=how.root, parent=root.entry.branch)
         return replace(head, branches={**head.branches, made.name: made})
 
-    def _pop(self, scope: Scope, conversation_id: str, branch: str, now: datetime) -> Entry | None:
+    def _pop(self, scope: Scope, conversation_id: str, branch: str, now: datetime) -> Entry | int | None:
+        """The entry, or up to where it was looked for in vain, which the head notes."""
         stored = self._store.head(scope, conversation_id)
         if stored.head.popped is not None:
             self._store.forget_versions(scope, conversation_id, stored.head.popped, now)
         own = _seen(stored.head, View(branch))[0]
+        if branch == MAIN and stored.head.last is not None:
+            own = replace(own, high=stored.head.last)
         last = self._last(scope, conversation_id, own)
         if last is None:
             return None
+        if isinstance(last, int):
+            self._store.change(scope, stored, stored.head.ending(branch, last), [], now)
+            return last
         popped = last.entry.sequence if last.entry.version > 1 else None
         head = replace(stored.head, count=stored.head.count - 1, popped=popped)
-        if branch != MAIN:
-            shorter = replace(head.branches[branch], last=last.entry.sequence - 1)
-            head = replace(head, branches={**head.branches, branch: shorter})
-        self._store.change(scope, stored, head, removal(conversation_id, last), now)
+        shorter = head.ending(branch, last.entry.sequence - 1)
+        self._store.change(scope, stored, shorter, removal(conversation_id, last), now)
         return last.entry
 
-    def _last(self, scope: Scope, conversation_id: str, span: Span) -> StoredEntry | None:
+    def _last(self, scope: Scope, conversation_id: str, span: Span) -> StoredEntry | int | None:
+        """The last entry of a span; where too much lies before it, the sequence at which to go on looking."""
         start = self._store.items.beside(scope.user, batch_key(conversation_id, span.high + 1))
         found = self._store.batches(scope, conversation_id, start, at_once=_POPPED_AT_ONCE, newest_first=True)
-        for item in found:
+        for passed, item in enumerate(found):
             batch = batch_in(item)
             entry = batch.entries[-1]
             if entry.sequence <= span.low:
                 return None
             if span.has(entry.branch, entry.sequence):
                 return StoredEntry(item, batch, entry)
+            if passed == _MOST_POPPED_OVER:
+                return batch.entries[0].sequence
         return None
 
     def _begin_anew(self, scope: Scope, conversation_id: str, now: datetime) -> bool:
