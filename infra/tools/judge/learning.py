@@ -5,6 +5,7 @@
     average --out DIR --of A.pt B.pt                            writes DIR/judge.pt, the mean of weights
     teach   --bundle B --out T.npy --of A.pt B.pt               writes what models together say of the training pairs
     unpack  --bundle B --out DIR --of LAYERS.npz                writes DIR/judge.pt, the shipped judge's weights
+    calibrate --bundle B --out DIR                              of DIR/judge.pt writes DIR/calibration.json
     figures --bundle B --of A.pt B.pt                           prints how good each is on the held-out sets
 
 `python -m infra.tools.judge pack` writes the bundle.
@@ -20,12 +21,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from infra.tools.judge.bundle import Bundle, read
+from infra.tools.judge.calibration import CHANGES, FOR_A_WHILE, calibrated, write
 from infra.tools.judge.encoder import PairEncoder, started
 from infra.tools.judge.export import shipped
 from infra.tools.judge.training import Course, logits_of, train
 from recollect.core.vectors import FloatArray
 
 TRAIN = "train"
+_NOT_MEASURED = {TRAIN, CHANGES, FOR_A_WHILE}
 _HIDDEN = 0.04
 _FIRST = (50, 100, 200)
 """How many of the surest are counted."""
@@ -34,9 +37,14 @@ _FIRST = (50, 100, 200)
 def main() -> None:
     """Run one sub-command."""
     given = _parser().parse_args()
-    {"train": _train, "average": _average, "teach": _teach, "unpack": _unpack, "figures": _figures}[given.command](
-        given
-    )
+    {
+        "train": _train,
+        "average": _average,
+        "teach": _teach,
+        "unpack": _unpack,
+        "calibrate": _calibrate,
+        "figures": _figures,
+    }[given.command](given)
 
 
 def _train(given: argparse.Namespace) -> None:
@@ -80,11 +88,18 @@ def _unpack(given: argparse.Namespace) -> None:
     torch.save({**fresh, **found, "places.weight": places}, given.out / "judge.pt")
 
 
+def _calibrate(given: argparse.Namespace) -> None:
+    bundle = read(given.bundle)
+    found = calibrated(_model(bundle, given.out / "judge.pt"), bundle)
+    write(found, given.out)
+    print(f"p = sigmoid({found.scale:.3f} * logit {found.shift:+.3f})")
+
+
 def _figures(given: argparse.Namespace) -> None:
     bundle = read(given.bundle)
     for path in given.of:
         model = _model(bundle, path)
-        told = {name: logits_of(model, bundle, bundle.sets[name]) for name in sorted(bundle.sets) if name != TRAIN}
+        told = {name: logits_of(model, bundle, bundle.sets[name]) for name in sorted({*bundle.sets} - _NOT_MEASURED)}
         print(path.parent.name, *(line for name, one in told.items() for line in _lines(bundle, name, one)), flush=True)
 
 
@@ -125,7 +140,7 @@ def _model(bundle: Bundle, path: Path) -> PairEncoder:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.tools.judge.learning")
-    parser.add_argument("command", choices=["train", "average", "teach", "unpack", "figures"])
+    parser.add_argument("command", choices=["train", "average", "teach", "unpack", "calibrate", "figures"])
     parser.add_argument("--bundle", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--of", type=Path, nargs="*", default=(), help="weights of models")
