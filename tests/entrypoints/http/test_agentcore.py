@@ -285,6 +285,39 @@ def test_a_branch_is_listed_alone_or_with_what_it_grew_from(aws: AgentCore) -> N
     assert refused(aws.said, memory=memory, text="x", branch=unknown) == "ResourceNotFoundException"
 
 
+def test_a_list_reads_a_bounded_part_of_a_session(aws: AgentCore, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, looked_at = aws.memory(), 0
+    read = type(app.parts.namespaced_items).page
+
+    def page(*asked: Any) -> Any:
+        nonlocal looked_at
+        found = read(*asked)
+        looked_at += len(found.items)
+        return found
+
+    first = aws.said(memory, "first", extractionMode="SKIP", metadata={"a": {"stringValue": "b"}})["eventId"]
+    branch = {"name": "b", "rootEventId": first}
+    aws.said(memory, "grown", extractionMode="SKIP", branch=branch)
+    for n in range(30):
+        aws.said(memory, f"{n}", extractionMode="SKIP")
+    monkeypatch.setattr(type(app.parts.namespaced_items), "page", page)
+    monkeypatch.setattr("recollect.entrypoints.http.agentcore.events.MOST_LOOKED_AT", 20)
+    named = {"memoryId": memory, "actorId": "anna", "sessionId": "s", "maxResults": 2}
+    conditions = [{"left": {"metadataKey": "a"}, "operator": "EXISTS"}]
+    filters: list[dict[str, Any]] = [
+        {"eventMetadata": conditions}, {"branch": {"name": "b", "includeParentBranches": True}}
+    ]  # fmt: skip
+    for asked in filters:
+        looked_at = 0
+        shown = aws.data.list_events(**named, filter=asked)
+        assert (shown["events"], looked_at <= 25) == ([], True)
+        rest = aws.data.list_events(**named, filter=asked, nextToken=shown["nextToken"])["events"]
+        assert rest[-1]["eventId"] == first
+    looked_at = 0
+    assert len(aws.data.list_events(**named)["events"]) == 2
+    assert looked_at <= 25
+
+
 def test_what_is_said_is_remembered_and_forgotten_with_its_event(aws: AgentCore) -> None:
     memory = aws.memory()
     caller = Caller(aws.surface)

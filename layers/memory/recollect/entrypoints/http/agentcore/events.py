@@ -6,7 +6,7 @@ after the days that the memory names; what was made of them stays.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -32,8 +32,9 @@ MOST_BYTES = 10_000_000
 _INLINE = 120_000
 """Characters of a payload's ASCII in one item: twice as many bytes where each is escaped."""
 _AT_ONCE = 25
-MOST_LOOKED_AT = 1_000
+MOST_LOOKED_AT = 250
 """Events that one request reads to find those that it is about."""
+_MOST_PARENTS = 100
 _SKEW = timedelta(minutes=1)
 _MILLISECOND = timedelta(milliseconds=1)
 _SAID_BY = {"USER": Role.USER, "ASSISTANT": Role.BOT}
@@ -51,6 +52,11 @@ class Session:
     def events(self) -> Namespace:
         """Where the events are."""
         return self.memory.at("events", label(self.actor), label(self.session))
+
+    @property
+    def branches(self) -> Namespace:
+        """Where it is noted what the branches grew from."""
+        return self.memory.at("branches", label(self.actor), label(self.session))
 
     def parts(self, key: str) -> Namespace:
         """Where the parts of an event's payload are: by its id alone, since another try may have another time."""
@@ -78,10 +84,8 @@ def create_event(kept: Kept, session: Session, given: Mapping[str, Any], attempt
     given = {**given, "eventTimestamp": at}
     key = _key(at, seed)
     owner = kept.scope(session.actor).user_id
-    branch = given.get("branch")
-    if branch is not None and branch.get("rootEventId") is not None:
-        _item(kept, session, branch["rootEventId"])
-    _note(kept, session, owner)
+    grown = _grown(kept, session, given.get("branch") or {})
+    _note(kept, session, owner, grown)
     text = json.dumps(given["payload"], separators=(",", ":"))
     if len(text) > MOST_BYTES:
         raise InvalidInput(f"at most {MOST_BYTES} bytes", ("payload",))
@@ -109,7 +113,8 @@ def _earlier_time(kept: Kept, session: Session, given: Mapping[str, Any], seed: 
     latest: datetime = given["eventTimestamp"]
     tried = datetime.fromtimestamp(id_milliseconds(seed.nth(0)) / 1000, UTC)
     since = _key(latest - max(kept.now - tried, timedelta(0)) - _SKEW, seed)
-    for item in islice(_walk(kept, session, _key(latest + _MILLISECOND, seed)), MOST_LOOKED_AT):
+    walk = kept.every(session.events, _key(latest + _MILLISECOND, seed), descending=True)
+    for item in islice(walk, MOST_LOOKED_AT):
         if item.place.key < since:
             return None
         if item.place.key.partition("-")[2] == since.partition("-")[2]:
@@ -125,12 +130,22 @@ def _event_id(key: str) -> str:
     return key.replace("-", "#")
 
 
-def _note(kept: Kept, session: Session, owner: str) -> None:
-    """Lists actor and session."""
+def _grown(kept: Kept, session: Session, branch: Mapping[str, Any]) -> dict[ItemPlace, dict[str, Any]]:
+    """What is noted of a branch that names its root. Raises NotFound for a root that is not there."""
+    root = branch.get("rootEventId")
+    if root is None:
+        return {}
+    item = _item(kept, session, root)
+    return {ItemPlace(session.branches, label(branch["name"])): {"root": item.place.key, "parent": _branch(item)}}
+
+
+def _note(kept: Kept, session: Session, owner: str, grown: Mapping[ItemPlace, dict[str, Any]]) -> None:
+    """Lists actor and session, and from what a branch has grown; what is noted stays."""
     memory, actor = session.memory, session.actor
     places = {
         ItemPlace(memory.at("actors"), short_digest(actor)): {"actor": actor},
         ItemPlace(memory.at("sessions", label(actor)), label(session.session)): {"session": session.session},
+        **grown,
     }
     for place, value in places.items():
         if kept.get(place.namespace, place.key, owner) is None:
@@ -250,26 +265,23 @@ def forget_derived(kept: Kept, item: NamespacedItem) -> None:
 def list_events(
     kept: Kept, session: Session, wanted: EventFilter, limit: int, after: str | None, *, with_payloads: bool
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """The newest first: at most so many, fewer where they would not fit into an answer; and where it goes on."""
-    admitted = _admitted(kept, session, wanted)
+    """The newest first: at most so many, fewer where they would not fit into an answer, or where too many others lie
+    between; and where it goes on.
+    """
+    admitted, owner = _admitted(kept, session, wanted), kept.scope(session.actor).user_id
     shown: list[dict[str, Any]] = []
     size, last = 0, after
-    for item in _walk(kept, session, after):
-        if not (_is_admitted(item, admitted) and holds(wanted.metadata, item.value)):
-            continue
-        one = event_json(kept, session, item, with_payload=with_payloads)
-        size += len(json_text(one))
-        if len(shown) == limit or (shown and size > PAGE_BYTES):
+    for looked_at, item in enumerate(kept.every(session.events, after, descending=True)):
+        if looked_at == MOST_LOOKED_AT:
             return shown, last
-        shown.append(one)
+        if item.owner == owner and _is_admitted(item, admitted) and holds(wanted.metadata, item.value):
+            one = event_json(kept, session, item, with_payload=with_payloads)
+            size += len(json_text(one))
+            if len(shown) == limit or (shown and size > PAGE_BYTES):
+                return shown, last
+            shown.append(one)
         last = item.place.key
     return shown, None
-
-
-def _walk(kept: Kept, session: Session, after: str | None = None) -> Iterator[NamespacedItem]:
-    """The session's events, the newest first."""
-    owner = kept.scope(session.actor).user_id
-    return (item for item in kept.every(session.events, after, descending=True) if item.owner == owner)
 
 
 def _branch(item: NamespacedItem) -> str:
@@ -280,25 +292,15 @@ def _admitted(kept: Kept, session: Session, wanted: EventFilter) -> dict[str, st
     """The branches whose events are shown, each with the key of the last one; None for every branch."""
     if wanted.branch is None:
         return None
-    admitted: dict[str, str | None] = {wanted.branch: None}
-    if not wanted.with_parents:
-        return admitted
-    roots: dict[str, str] = {}  # of each branch that of its first event, which is the last one seen
-    branches: dict[str, str] = {}
-    for one in _walk(kept, session):
-        branches[one.place.key] = _branch(one)
-        if (root := _root(one)) is not None:
-            roots[_branch(one)] = root
-    name = wanted.branch
-    while (root := roots.get(name)) is not None and root in branches and branches[root] not in admitted:
-        name = branches[root]
-        admitted[name] = root
+    name, owner = wanted.branch, kept.scope(session.actor).user_id
+    admitted: dict[str, str | None] = {name: None}
+    while wanted.with_parents and len(admitted) <= _MOST_PARENTS:
+        grown = kept.get(session.branches, label(name), owner)
+        if grown is None or grown.value["parent"] in admitted:
+            return admitted
+        name = str(grown.value["parent"])
+        admitted[name] = str(grown.value["root"])
     return admitted
-
-
-def _root(item: NamespacedItem) -> str | None:
-    root = item.value.get("branch", {}).get("rootEventId")
-    return None if root is None else str(root).replace("#", "-")
 
 
 def _is_admitted(item: NamespacedItem, admitted: Mapping[str, str | None] | None) -> bool:

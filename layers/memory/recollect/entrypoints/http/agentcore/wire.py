@@ -10,6 +10,7 @@ name, so that erasing the user reaches it.
 | `agentcore`, memory, `actors`                 | hash of it     | the actor                                      |
 | `agentcore`, memory, `sessions`, actor        | session        | the session                                    |
 | `agentcore`, memory, `events`, actor, session | time and id    | an event (`events`)                            |
+| `agentcore`, memory, `branches`, the same two | its name       | where in which branch it begins                |
 | `agentcore`, memory, `parts`, event           | number         | a part of a large payload                      |
 | `agentcore`, memory, `records`, its namespace | record id      | a record that was put there (`records`)        |
 | `agentcore`, memory, `places`                 | record id      | its namespace                                  |
