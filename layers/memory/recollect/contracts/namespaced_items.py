@@ -228,6 +228,8 @@ class ItemsSearchedContract(_OwnTenant):
             found = namespaced_items.search(tenant, ItemSearch(prefix=prefix), NOW)
             wanted = {one for one in namespaces if one[: len(prefix)] == prefix}
             assert {place.namespace for place in places_of(found)} == wanted
+            exact = namespaced_items.search(tenant, ItemSearch(prefix=prefix, exact=True), NOW)
+            assert {place.namespace for place in places_of(exact)} == wanted & {prefix}
             assert set(namespaced_items.namespaces(tenant, prefix, None, NOW)) == wanted
 
     def test_the_last_written_come_first_in_pages(self, namespaced_items: NamespacedItems, tenant: Scope) -> None:

@@ -132,6 +132,9 @@ class ItemSearch:
 
     With a vector, the most similar come first, each by its best vector of that space; then those without one. Else,
     and among equals, the last written come first, equal ones by namespace and key.
+
+    `exact`: those of the namespace `prefix` alone. `bounded`: an engine that reads the items one by one looks at the
+    last `MOST_READ` in its order instead of refusing.
     """
 
     prefix: Namespace = ()
@@ -141,6 +144,8 @@ class ItemSearch:
     space: str = ""
     limit: int = 10
     offset: int = 0
+    exact: bool = False
+    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

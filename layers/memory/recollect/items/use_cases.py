@@ -72,7 +72,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Asks for items below a prefix, by fields, and by meaning where `query` or an own vector is given."""
+    """Asks for items below a prefix, by fields, and by meaning where `query` or an own vector is given.
+
+    `exact` and `bounded` are those of `ItemSearch`.
+    """
 
     prefix: Namespace = ()
     filter: Filter = EVERYTHING
@@ -81,6 +84,8 @@ class Search:
     limit: int = 10
     offset: int = 0
     refresh: bool = True
+    exact: bool = False
+    bounded: bool = False
 
 
 Noted: TypeAlias = Callable[[Scope, Sequence[ItemPlace], str, datetime], AbstractContextManager[None]]
@@ -121,6 +126,8 @@ class KeepItems:
             space=space,
             limit=wanted.limit,
             offset=wanted.offset,
+            exact=wanted.exact,
+            bounded=wanted.bounded,
         )
         found = self._items.search(of_tenant(tenant), asked, now)
         if wanted.refresh:

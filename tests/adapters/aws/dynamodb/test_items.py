@@ -9,14 +9,18 @@ import pytest
 from adapters.aws.dynamodb.scripted import Scripted, a_client_error, cancelled, scripted_access
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.items import DynamoDBIdempotency, DynamoDBItems
+from recollect.adapters.aws.namespaced_items import DynamoDBNamespacedItems
 from recollect.adapters.aws.table import ItemAccess
 from recollect.contracts.conditional_stores import ANSWER, again, claimed
 from recollect.contracts.examples import FOUR_BYTES, HARD_IDS, NOW, a_scope, a_seed
 from recollect.contracts.items import a_key, a_put
-from recollect.core.errors import StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
+from recollect.contracts.namespaced_items import NOTES, a_tenant, places_of
+from recollect.contracts.namespaced_items import a_put as a_document
+from recollect.core.errors import InvalidInput, StoredDataError, Throttled, Unavailable, UpstreamFailed, VersionMismatch
 from recollect.core.idempotency import Replay
 from recollect.core.items import ABSENT, Due, ItemKey, ItemPath, ItemWrite
 from recollect.core.scope import Scope
+from recollect.items.item import ItemPlace, ItemSearch
 
 Script = Callable[..., tuple[DynamoDBItems, Scripted]]
 TRIES = 3
@@ -162,3 +166,15 @@ def test_an_answer_of_a_hundred_results_stays_small(moto_access: ItemAccess) -> 
     item = moto_access.get(keys.idempotency_key(claim.key_hash))
     assert item is not None
     assert len(item["z"]["B"]) < 2048
+
+
+def test_a_bounded_search_answers_with_the_last_of_too_many(
+    namespaced_items: DynamoDBNamespacedItems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.adapters.aws.namespaced_items.MOST_READ", 3)
+    tenant, wanted = a_tenant(), ItemSearch(prefix=NOTES)
+    namespaced_items.write(tenant, [a_document(ItemPlace(NOTES, f"{n}")) for n in range(5)], NOW)
+    with pytest.raises(InvalidInput):
+        namespaced_items.search(tenant, wanted, NOW)
+    found = namespaced_items.search(tenant, replace(wanted, bounded=True), NOW)
+    assert [place.key for place in places_of(found)] == ["2", "3", "4"]

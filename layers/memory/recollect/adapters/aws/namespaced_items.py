@@ -92,7 +92,7 @@ class DynamoDBNamespacedItems:
     def search(self, tenant: Scope, wanted: ItemSearch, now: datetime) -> list[FoundItem]:
         passing = [
             (item, stored)
-            for stored in self._below(tenant.tenant, wanted.prefix)
+            for stored in self._asked_for(tenant.tenant, wanted)
             for item in [item_in(stored)]
             if not item.expired(now) and wanted.owner in (None, item.owner) and holds(wanted.filter, item.value)
         ]
@@ -134,11 +134,15 @@ class DynamoDBNamespacedItems:
         items.sort(key=lambda item: (item.place.namespace, item.place.key))
         return OwnedPage(tuple(items), entries[-1]["sk"]["S"] if more is not None else None)
 
-    def _below(self, tenant: str, prefix: Namespace) -> Iterator[Attributes]:
-        """Raises InvalidInput where more is there than one search may read."""
-        walk = Walk(keys.namespaced_partition(tenant), keys.namespaced_range(prefix))
+    def _asked_for(self, tenant: str, wanted: ItemSearch) -> Iterator[Attributes]:
+        """The last first. Raises InvalidInput where more is there than one search may read, unless it is bounded."""
+        prefix = wanted.prefix
+        asked = keys.namespace_range(tenant, prefix, None, descending=True) if wanted.exact else None
+        walk = Walk(keys.namespaced_partition(tenant), asked or keys.namespaced_range(prefix), newest_first=True)
         for count, stored in enumerate(self.access.walk(walk)):
             if count == MOST_READ:
+                if wanted.bounded:
+                    return
                 raise InvalidInput(f"more than {MOST_READ} items are below the prefix: name a longer one")
             yield stored
 

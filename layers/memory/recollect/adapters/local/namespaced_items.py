@@ -37,6 +37,7 @@ _AT = "tenant = ? AND namespace = ? AND key = ?"
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 # After a namespace's labels comes its end or `"`, with which the next label begins; `#` is the character after `"`.
 _BELOW = "tenant = ? AND namespace BETWEEN ? AND ? || '#'"
+_IN = "tenant = ? AND namespace BETWEEN ? AND ?"
 _PUT = f"""INSERT INTO namespaced_items (tenant, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, namespace, key) DO UPDATE SET value = excluded.value, version = excluded.version,
     revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at,
@@ -85,7 +86,7 @@ class SqliteNamespacedItems:
 
     def search(self, tenant: Scope, wanted: ItemSearch, now: datetime) -> list[FoundItem]:
         where = filter_sql(wanted.filter, "value")
-        condition = f"{_BELOW} AND {_LIVE} AND (? IS NULL OR owner = ?) AND {where.text}"
+        condition = f"{_IN if wanted.exact else _BELOW} AND {_LIVE} AND (? IS NULL OR owner = ?) AND {where.text}"
         low = namespace_text(wanted.prefix)
         owner = (wanted.owner, wanted.owner)
         parameters = (tenant.tenant, low, low, microseconds(now), *owner, *where.parameters)

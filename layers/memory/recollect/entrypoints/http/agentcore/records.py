@@ -7,7 +7,7 @@ by our search. The id of such a one has ours and a hash of the actor.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -175,15 +175,24 @@ def update_record(kept: Kept, memory: AgentMemory, given: Mapping[str, Any]) -> 
 
 def retrieve(kept: Kept, memory: AgentMemory, wanted: RecordQuery, text: str, most: int) -> list[dict[str, Any]]:
     """The best records for a text, the best first."""
-    search = Search(
-        prefix=labels_of(memory, wanted.namespace), filter=wanted.as_filter, query=text, limit=most, refresh=False
-    )
+    search = replace(_search(memory, wanted), query=text, limit=most)
     stored = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
     found = [record_json(one.item, one.score or 0.0) for one in stored if is_where_its_owner_is(memory, one.item)]
     for source in _wanted_sources(kept, memory, wanted):
         found += _recalled(kept, source, text, most)
     found.sort(key=lambda one: -float(one["score"]))
     return _distinct(found)[:most]
+
+
+def _search(memory: AgentMemory, wanted: RecordQuery) -> Search:
+    """For the records that were put; of very many in one place the last ones are looked at."""
+    return Search(
+        prefix=labels_of(memory, wanted.namespace),
+        filter=wanted.as_filter,
+        refresh=False,
+        exact=not wanted.below,
+        bounded=True,
+    )
 
 
 def _distinct(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -208,9 +217,7 @@ def list_stored(
     kept: Kept, memory: AgentMemory, wanted: RecordQuery, limit: int, offset: int
 ) -> tuple[list[dict[str, Any]], bool]:
     """A page of the records that were put, the last written first; whether there may be more."""
-    search = Search(
-        prefix=labels_of(memory, wanted.namespace), filter=wanted.as_filter, limit=limit, offset=offset, refresh=False
-    )
+    search = replace(_search(memory, wanted), limit=limit, offset=offset)
     found = kept.app.items.search(kept.tenant, search, kept.now, kept.reader)
     shown = [record_json(one.item) for one in found if is_where_its_owner_is(memory, one.item)]
     return shown, len(found) == limit
