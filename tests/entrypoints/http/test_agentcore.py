@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
 from recollect.app import App
 from recollect.core.errors import Unavailable
+from recollect.entrypoints.http.agentcore import memories
+from recollect.entrypoints.http.agentcore.memories import memory_of
+from recollect.entrypoints.http.agentcore.records import update_record
+from recollect.entrypoints.http.agentcore.wire import Kept
 from recollect.entrypoints.http.routing import path_segment
 from recollect.items.item import ItemPlace, NamespaceListing
 from recollect.items.use_cases import Put
@@ -425,6 +430,50 @@ def test_records_come_in_pages(aws: AgentCore) -> None:
     )
     found = [one["content"]["text"] for page in pages for one in page["memoryRecordSummaries"]]
     assert (set(found) >= texts, len(found) - len(set(found))) == (True, 0)
+
+
+@pytest.mark.parametrize("before", range(1, 4))
+@pytest.mark.parametrize(
+    ("first", "other"), [(None, None), ("/b/", None), (None, "/b/"), ("/b/", "/b/"), ("/b/", "/c/")]
+)
+def test_of_two_updates_of_a_record_at_once_none_is_lost(
+    aws: AgentCore, app: App, monkeypatch: pytest.MonkeyPatch, first: str | None, other: str | None, before: int
+) -> None:
+    """The other one comes after what the first has read, before so many of its writes."""
+    memory = aws.memory()
+    (record,) = aws.put(memory, "/a/", TEA)
+    kept = Kept(app, "local", datetime.now(UTC), None)
+    update = partial(update_record, kept, memory_of(kept, memory))
+    named = {"memoryRecordId": record, "timestamp": AT}
+    others: dict[str, Any] = {**named, "metadata": {"topic": {"stringValue": "tea"}}}
+    others |= {} if other is None else {"namespaces": [other]}
+    items = type(app.parts.namespaced_items)
+    write, done = items.write, 0
+
+    def raced(self: Any, *puts: Any) -> Any:
+        nonlocal done
+        done += 1
+        if done == before:
+            update(others)
+        return write(self, *puts)
+
+    monkeypatch.setattr(items, "write", raced)
+    update({**named, "content": {"text": "changed"}, **({} if first is None else {"namespaces": [first]})})
+    shown = aws.data.get_memory_record(memoryId=memory, memoryRecordId=record)["memoryRecord"]
+    (listed,) = aws.data.list_memory_records(memoryId=memory, namespacePath="/")["memoryRecordSummaries"]
+    assert (listed["memoryRecordId"], listed["content"]) == (record, {"text": "changed"})
+    assert (shown["content"], shown.get("metadata")) == (
+        {"text": "changed"}, others["metadata"] if done >= before else None
+    )  # fmt: skip
+
+
+def test_a_deletion_that_is_late_leaves_the_name_of_another_memory(aws: AgentCore, app: App) -> None:
+    kept = Kept(app, "local", datetime.now(UTC), None)
+    late = memory_of(kept, aws.memory())
+    aws.control.delete_memory(memoryId=late.id)
+    aws.memory()
+    assert memories.deleted(kept, late, lambda _: None, lambda: True)
+    assert refused(aws.memory) == "ValidationException"
 
 
 def test_tenants_do_not_meet(tenants: dict[str, AgentCore]) -> None:

@@ -13,6 +13,7 @@ from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.idempotency import retry_on_conflict
 from recollect.entrypoints.http.agentcore.wire import ROOT, Kept, document, epoch, short_digest
 from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem, NamespaceListing
+from recollect.items.use_cases import Put
 
 MEMORIES: Namespace = (ROOT,)
 NAMES: Namespace = (ROOT, "names")
@@ -221,7 +222,10 @@ def deleted(
         if item.place.namespace[2:3] == ("events",):
             forget(item)
         kept.delete(item.place)
-    kept.delete(ItemPlace(NAMES, memory.item.value["name"]))
+    name = kept.get(NAMES, memory.item.value["name"])
+    if name is not None and name.value["id"] == memory.id:
+        with suppress(VersionMismatch):  # it is another memory's now
+            kept.put(Put(place=name.place, value=None, expected=name.version))
     kept.delete(memory.item.place)
     return True
 

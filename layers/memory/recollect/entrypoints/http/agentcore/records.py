@@ -12,9 +12,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from recollect.core.errors import Conflict, InvalidInput, NotFound
+from recollect.core.errors import Conflict, InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator
+from recollect.core.idempotency import retry_on_conflict
 from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
@@ -28,14 +29,15 @@ from recollect.entrypoints.http.agentcore.namespaces import (
 )
 from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, short_digest, user_of
 from recollect.entrypoints.http.messages import user_in
-from recollect.items.item import ItemPlace, NamespacedItem
-from recollect.items.use_cases import Get, Search
+from recollect.items.item import ABSENT, ItemPlace, NamespacedItem
+from recollect.items.use_cases import Get, Put, Search
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 
+_MOVED = "~"
 NO_STRATEGY = "none"
 """AgentCore's strategy of a record without one."""
 _ACTIVE = MemoryQuery(status=MemoryStatus.ACTIVE)
@@ -90,8 +92,15 @@ def put_record(
     kept: Kept, memory: AgentMemory, given: Mapping[str, Any], record_id: str, ttl: timedelta | None
 ) -> None:
     """Stores a record under this id, in the place of one that is there. Raises InvalidInput."""
+    record = _document(kept, memory, given, record_id, ttl)
+    kept.put(_pointer(memory, record))
+    kept.put(record)
+
+
+def _document(
+    kept: Kept, memory: AgentMemory, given: Mapping[str, Any], key: str, ttl: timedelta | None, **more: Any
+) -> Put:
     namespace = next(iter(given["namespaces"]), "/")
-    labels, owner = labels_of(memory, namespace), owner_of(kept, memory, namespace)
     metadata = given.get("metadata") or {}
     value = {
         "text": given["content"]["text"],
@@ -102,27 +111,54 @@ def put_record(
         "metadata": metadata,
         "sought": {short_digest(name): next(iter(one.values()), None) for name, one in metadata.items()},
     }
-    places = memory.at("places")
-    kept.put(document(ItemPlace(places, record_id), {"labels": list(labels)}, owner=owner, ttl=ttl))
-    kept.put(document(ItemPlace(labels, record_id), value, owner=owner, ttl=ttl, index=["text"]))
+    place, owner = ItemPlace(labels_of(memory, namespace), key), owner_of(kept, memory, namespace)
+    return document(place, value, owner=owner, ttl=ttl, index=["text"], **more)
 
 
-def _record(kept: Kept, memory: AgentMemory, record_id: str) -> NamespacedItem:
-    """A record that was put. Raises NotFound."""
-    place = kept.app.items.get(kept.tenant, Get(ItemPlace(memory.at("places"), record_id), refresh=False), kept.now)
-    if place is None or kept.reader not in (None, place.owner):
+def _pointer(memory: AgentMemory, record: Put, **more: Any) -> Put:
+    """Says where the record of an id is."""
+    place = ItemPlace(memory.at("places"), _id_in(record.place))
+    value = {"labels": list(record.place.namespace), "key": record.place.key}
+    return document(place, value, owner=record.owner, ttl=record.ttl, **more)
+
+
+def _id_in(place: ItemPlace) -> str:
+    """The id of the record there: behind it stands which move has brought it."""
+    return place.key.partition(_MOVED)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A record that was put, and what says where it is."""
+
+    pointer: NamespacedItem
+    item: NamespacedItem
+
+
+def _stored(kept: Kept, memory: AgentMemory, record_id: str) -> _Stored:
+    """Raises NotFound."""
+    pointer = _any(kept, ItemPlace(memory.at("places"), record_id))
+    found = None if pointer is None else _any(kept, _pointed_at(pointer))
+    if pointer is None or found is None or kept.reader not in (None, found.owner):
         raise NotFound("there is no such record")
-    found = kept.found(tuple(place.value["labels"]), record_id, "record", place.owner)
     if not is_where_its_owner_is(memory, found):
         raise NotFound("there is no such record")
-    return found
+    return _Stored(pointer, found)
+
+
+def _pointed_at(pointer: NamespacedItem) -> ItemPlace:
+    return ItemPlace(tuple(pointer.value["labels"]), pointer.value.get("key", pointer.place.key))
+
+
+def _any(kept: Kept, place: ItemPlace) -> NamespacedItem | None:
+    return kept.app.items.get(kept.tenant, Get(place, refresh=False), kept.now)
 
 
 def record_json(item: NamespacedItem, score: float | None = None) -> dict[str, Any]:
     """A record as it is shown."""
     value = item.value
     shown = {
-        "memoryRecordId": item.place.key,
+        "memoryRecordId": _id_in(item.place),
         "content": {"text": value["text"]},
         "memoryStrategyId": value["strategy"],
         "namespaces": value["namespaces"],
@@ -137,15 +173,15 @@ def record_json(item: NamespacedItem, score: float | None = None) -> dict[str, A
 def get_record(kept: Kept, memory: AgentMemory, record_id: str) -> dict[str, Any]:
     """A record. Raises NotFound."""
     derived = _derived(kept, memory, record_id)
-    return record_json(_record(kept, memory, record_id)) if derived is None else derived[1]
+    return record_json(_stored(kept, memory, record_id).item) if derived is None else derived[1]
 
 
 def delete_record(kept: Kept, memory: AgentMemory, record_id: str) -> None:
     """Deletes a record; one of our own with what it was made from. Raises NotFound."""
     derived = _derived(kept, memory, record_id)
     if derived is None:
-        item = _record(kept, memory, record_id)
-        kept.delete(item.place, ItemPlace(memory.at("places"), record_id))
+        stored = _stored(kept, memory, record_id)
+        kept.delete(stored.item.place, stored.pointer.place)
         return
     scope, _ = derived
     found = _own(kept, scope, _our_id(record_id))
@@ -157,20 +193,51 @@ def delete_record(kept: Kept, memory: AgentMemory, record_id: str) -> None:
 
 def update_record(kept: Kept, memory: AgentMemory, given: Mapping[str, Any]) -> None:
     """Changes a record that was put. Raises NotFound, and Conflict for one of our own memories."""
-    record_id = given["memoryRecordId"]
-    if _DERIVED_ID.fullmatch(record_id):
+    if _DERIVED_ID.fullmatch(given["memoryRecordId"]):
         raise Conflict("this one is a memory that was made: change it at /v1/users/{user_id}/memories")
-    item = _record(kept, memory, record_id)
+    retry_on_conflict(lambda: _update(kept, memory, given), "the record")
+
+
+def _update(kept: Kept, memory: AgentMemory, given: Mapping[str, Any]) -> None:
+    """In its place on the version that was read; into another one as a new item, to which the pointer is then set."""
+    stored = _stored(kept, memory, given["memoryRecordId"])
+    item, pointer = stored.item, stored.pointer
+    record = _document(kept, memory, _changed(item, given), item.place.key, item.ttl, expected=item.version)
+    is_moved = record.place != item.place
+    if is_moved:
+        key = f"{_id_in(item.place)}{_MOVED}{kept.app.ids.fresh()}"
+        record = replace(record, place=replace(record.place, key=key), expected=ABSENT)
+    kept.put(record)
+    try:
+        if is_moved or record.owner != pointer.owner:
+            kept.put(_pointer(memory, record, expected=pointer.version))
+    except VersionMismatch:
+        if is_moved:
+            kept.delete(record.place)
+        raise
+    if is_moved:
+        retry_on_conflict(lambda: _leave(kept, memory, item, record, given), "the record")
+
+
+def _leave(kept: Kept, memory: AgentMemory, item: NamespacedItem, record: Put, given: Mapping[str, Any]) -> None:
+    """Deletes a record where it was; what was changed there since it was read goes along."""
+    late = _any(kept, item.place)
+    if late is None:
+        return
+    if late.version != item.version:
+        changed = _document(kept, memory, _changed(late, given), record.place.key, late.ttl)
+        kept.put(changed)
+    kept.put(Put(place=late.place, value=None, expected=late.version))
+
+
+def _changed(item: NamespacedItem, given: Mapping[str, Any]) -> dict[str, Any]:
     stored = {
         "content": {"text": item.value["text"]},
         "namespaces": item.value["namespaces"],
         "memoryStrategyId": item.value["strategy"],
         "metadata": item.value["metadata"],
     }
-    changed = {**stored, **given}
-    put_record(kept, memory, changed, record_id, item.ttl)
-    if labels_of(memory, next(iter(changed["namespaces"]), "/")) != item.place.namespace:
-        kept.delete(item.place)
+    return {**stored, **given}
 
 
 def retrieve(kept: Kept, memory: AgentMemory, wanted: RecordQuery, text: str, most: int) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ name, so that erasing the user reaches it.
 | `agentcore`, memory, `branches`, the same two | its name       | where in which branch it begins                |
 | `agentcore`, memory, `parts`, event           | number         | a part of a large payload                      |
 | `agentcore`, memory, `records`, its namespace | record id      | a record that was put there (`records`)        |
-| `agentcore`, memory, `places`                 | record id      | its namespace                                  |
+| `agentcore`, memory, `places`                 | record id      | in which namespace under which key it is       |
 """
 
 import hashlib
