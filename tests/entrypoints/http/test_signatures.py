@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -36,18 +37,19 @@ def signed(
     key: tuple[str, str] = ("AKIAACME", SECRET),
     scope: tuple[str, str] = ("bedrock-agentcore", "us-west-2"),
     method: str = "POST",
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Call:
     """A call as botocore signs it now."""
-    request = AWSRequest(method, url, data=body, headers={"Content-Type": "application/json"})
+    request = AWSRequest(method, url, data=body, headers={"Content-Type": "application/json", **headers})
     SigV4Auth(Credentials(*key), *scope).add_auth(request)
     parts = urlsplit(url)
-    headers = {name.lower(): str(value) for name, value in request.headers.items()} | {"host": parts.netloc}
+    sent = {name.lower(): str(value) for name, value in request.headers.items()} | {"host": parts.netloc}
     return Call(
         method=method,
         path=unquote(parts.path),
         raw_path=parts.path,
         query=parse_qsl(parts.query, keep_blank_values=True),
-        headers=headers,
+        headers=sent,
         body=body,
     )
 
@@ -107,6 +109,16 @@ CHANGES: Mapping[str, Callable[[Call], Call]] = {
 def test_a_request_that_differs_from_the_signed_one_is_refused(change: Callable[[Call], Call]) -> None:
     with pytest.raises(Unauthenticated):
         READER.read(change(signed()))
+
+
+MEANT = ("Idempotency-Key", "If-Match", "If-None-Match", "X-Recollect-User", "X-Recollect-Persona", "X-Recollect-Now")
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_what_a_header_says_of_a_request_must_be_signed(name: str) -> None:
+    assert READER.read(signed(headers={name: "a"})) == Principal("acme")
+    with pytest.raises(Unauthenticated):
+        READER.read(with_header(name.lower(), lambda _: "a")(signed()))
 
 
 def test_an_unknown_key_and_a_wrong_secret_are_refused_alike() -> None:

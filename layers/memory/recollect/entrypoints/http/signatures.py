@@ -1,8 +1,9 @@
 """AWS Signature Version 4 of a request, checked by ourselves: the canonical request, its signature, and when it holds.
 
 Source: the documentation of IAM, "Create a signed AWS API request"; what botocore signs for every service but S3. The
-signature stands in the header `Authorization`. Host and date must be signed, the body always is; region and service
-may be any, since they are only part of the key. A request can be repeated within `MOST_SKEW`, as at AWS itself.
+signature stands in the header `Authorization`. Host and date must be signed, and of the headers that say what a
+request means those that it has; the body always is. Region and service may be any, since they are only part of the
+key. A request can be repeated within `MOST_SKEW`, as at AWS itself.
 """
 
 import hashlib
@@ -20,6 +21,8 @@ ALGORITHM = "AWS4-HMAC-SHA256"
 MOST_SKEW = timedelta(minutes=5)
 """Between the date of a signature and the clock here, either way."""
 _NEEDED_HEADERS = frozenset({"host", "x-amz-date"})
+_MEANT_HEADERS = frozenset({"idempotency-key", "if-match", "if-none-match"})
+_OURS = "x-recollect-"
 _TERMINATOR = "aws4_request"
 _DATE = "%Y%m%dT%H%M%SZ"
 _UNRESERVED = "-._~"
@@ -60,8 +63,8 @@ def check_signature(call: Call, signature: Signature, secret: str, now: datetime
 
 def _signed_at(call: Call, signature: Signature, now: datetime) -> str:
     """The date that is signed, as it is written."""
-    if not _NEEDED_HEADERS <= set(signature.signed_headers) <= set(call.headers):
-        raise Unauthenticated("host and x-amz-date must be signed, and what is signed must be there")
+    if not _needed_headers(call) <= set(signature.signed_headers) <= set(call.headers):
+        raise Unauthenticated("host, x-amz-date and what says more of a request must be signed, and be there")
     written = call.headers["x-amz-date"].strip()
     try:
         moment = datetime.strptime(written, _DATE).replace(tzinfo=UTC)
@@ -70,6 +73,11 @@ def _signed_at(call: Call, signature: Signature, now: datetime) -> str:
     if written[:8] != signature.scope[0] or abs(now - moment) > MOST_SKEW:
         raise Unauthenticated("the signature is not of this time")
     return written
+
+
+def _needed_headers(call: Call) -> set[str]:
+    """Whose, once, in which version: whoever hears a request on its way may change none of it."""
+    return {name for name in call.headers if name in _MEANT_HEADERS or name.startswith(_OURS)} | _NEEDED_HEADERS
 
 
 def signature_of(call: Call, signature: Signature, secret: str, signed_at: str) -> str:
