@@ -1,5 +1,6 @@
 """Shared fixtures: the real engines, where they run; else the reason why a test is left out."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -95,6 +96,17 @@ BROWSER = "browser/"
 
 BUILT = ("deployment/test_built_", "deployment/test_layer_versions")
 """Files that lay out the built layers: one worker does, once."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """What collecting makes stays until the end: the garbage collector looks through none of it, then or later."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from entrypoints.http.promised import document
 from infra.tools.api_examples import ROUTES, told
 from recollect.entrypoints.http.examples import examples
-from recollect.entrypoints.http.openapi import document
 
 Step = dict[str, Any]
 

@@ -12,13 +12,12 @@ import pytest
 from embedded.setting import judged
 from entrypoints.http.calling import Answered, Caller, Cloud
 from entrypoints.http.conftest import settings_in
-from entrypoints.http.test_openapi import check
+from entrypoints.http.promised import check, document
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.openapi import document
 from recollect.entrypoints.http.routing import path_segment
 from recollect.memories.memory import Lapse
 from recollect.memories.storage import memory_document, memory_in, memory_key

@@ -9,8 +9,8 @@ import pytest
 from openapi_schema_validator import OAS31Validator
 
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
+from entrypoints.http.promised import document
 from recollect.app import App
-from recollect.entrypoints.http.openapi import document as openapi_document
 from recollect.jobs.job import KINDS
 
 THEN, LATER = "2024-05-01T12:00:00Z", "2024-09-01T12:00:00Z"
@@ -36,7 +36,7 @@ def test_a_job_is_answered_at_once_and_shown_to_its_tenant(caller: Caller, kind:
     assert (shown.status, shown.json) == (200, answer.json)
     expected = {"job_id": job_id, "kind": kind, "status": "running", "counts": {}, "errors": []}
     assert shown.json == {**expected, "asked_at": "2024-05-01T12:00:00.000000Z"}
-    schemas = openapi_document()["components"]["schemas"]
+    schemas = document()["components"]["schemas"]
     OAS31Validator({**schemas["Job"], "components": {"schemas": schemas}}).validate(shown.json)
 
 
@@ -101,7 +101,7 @@ def test_what_fails_is_listed_without_its_text_and_replayed(laptop: Laptop, app:
     assert (failure["event_id"], failure["user_id"], failure["error"]) == (event_id, "anna", "ValueError")
     assert (failure["tries"], failure["quarantined"]) == (1, False)
     assert "zebra" not in answer.text
-    schemas = openapi_document()["components"]["schemas"]
+    schemas = document()["components"]["schemas"]
     OAS31Validator({**schemas["Job"], "components": {"schemas": schemas}}).validate(answer.json)
     again = start(caller, "reconcile", {"replay": True}, query="?wait=true").json
     assert (again["counts"]["replayed"], again["counts"]["projected"], again["counts"]["failed"]) == (1, 1, 0)

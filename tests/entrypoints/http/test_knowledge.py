@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
+from entrypoints.http.promised import check, document
 from entrypoints.http.test_ids_in_paths import IDS, encoded
-from entrypoints.http.test_openapi import check
 from knowledge.test_knowledge import CLIENT_NAME, VIP_USER
 from recollect.app import App
 from recollect.core.items import ItemKey, ItemPath, ItemWrite, of_tenant
-from recollect.entrypoints.http.openapi import document
 from recollect.entrypoints.http.routing import path_segment
 
 DOCUMENT = "No, by 'cost' I mean the 'total_amount' field"

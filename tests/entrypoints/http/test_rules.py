@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from openapi_schema_validator import OAS31Validator
 
 from entrypoints.http.calling import Answered, Caller, Cloud
+from entrypoints.http.promised import document as published_document
 from recollect.app import App
 from recollect.core.items import ItemWrite, of_tenant
-from recollect.entrypoints.http.openapi import document as openapi_document
 from recollect.rules.groups import Rules, document_of
 
 DEFAULT_VERSION = Rules().version
@@ -206,6 +206,6 @@ def _now() -> Any:
     ],
 )
 def test_the_schema_and_the_reader_agree(cloud: Cloud, document: Any, good: bool) -> None:
-    schema = openapi_document()["components"]["schemas"]["RulesDocument"]
+    schema = published_document()["components"]["schemas"]["RulesDocument"]
     assert OAS31Validator(schema).is_valid(document) is good
     assert (put(Caller(cloud), document).status == 200) is good

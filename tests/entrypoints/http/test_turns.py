@@ -11,10 +11,9 @@ from adapters.embedders.local_server import Reply, Server, running_server
 from entrypoints.http import calling
 from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import opened, settings_in
-from entrypoints.http.test_openapi import check
+from entrypoints.http.promised import check, document
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.http.openapi import document
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes green tea", "key": "drink"}\n[[END_ABP_TOOL]]'
 
