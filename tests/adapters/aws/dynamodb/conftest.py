@@ -92,7 +92,9 @@ def local_access(local_client: Any) -> Iterator[ItemAccess]:
     yield from a_table(local_client, Threads())
 
 
-@pytest.fixture(params=["moto", pytest.param("local", marks=pytest.mark.engines)])
+@pytest.fixture(
+    params=[pytest.param("moto", marks=pytest.mark.stand_in), pytest.param("local", marks=pytest.mark.engines)]
+)
 def access(request: pytest.FixtureRequest) -> ItemAccess:
     table: ItemAccess = request.getfixturevalue(f"{request.param}_access")
     return table

@@ -38,6 +38,7 @@ class TableIndexContract(SearchIndexContract, FiltersInTheIndex):
     """The users of a tenant are those whose events came."""
 
     kind = TableIndex
+    crowd = 200
 
     @pytest.fixture
     def users(self) -> KnownUsers:
@@ -64,9 +65,8 @@ class TableIndexContract(SearchIndexContract, FiltersInTheIndex):
         self.known[scope.tenant] |= {scope.user_id}
 
 
+@pytest.mark.stand_in
 class TestTableIndexOnMoto(TableIndexContract):
-    crowd = 200
-
     @pytest.fixture
     def access(self, moto_access: ItemAccess) -> ItemAccess:
         return moto_access
@@ -116,9 +116,8 @@ class PackedContract(TableIndexContract):
         monkeypatch.setattr(index_packing, "FEWEST_PACKED", 1)
 
 
+@pytest.mark.stand_in
 class TestPackedIndexOnMoto(PackedContract):
-    crowd = 200
-
     @pytest.fixture
     def access(self, moto_access: ItemAccess) -> ItemAccess:
         return moto_access
