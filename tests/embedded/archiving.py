@@ -21,7 +21,7 @@ def remarks(memory: Memory, count: int, scope: Scope = ANNA, start: int = 0) -> 
     """
     before = len(memory.ids)
     for first in range(start, start + count, 100):
-        contents = [f"about the garden: number{n}" for n in range(first, min(first + 100, start + count))]
+        contents = [f"about the garden: number{n}?" for n in range(first, min(first + 100, start + count))]
         memory.add(*contents, scope=scope)
     return memory.ids[before:]
 
