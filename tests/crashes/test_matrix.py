@@ -23,10 +23,10 @@ SHARE = 5
 TODAY = datetime.now(UTC).date()
 
 
-def sampled(name: str, points: list[Fault], day: int) -> list[Fault]:
+def sampled(name: str, points: list[Fault], day: int, share: int = SHARE) -> list[Fault]:
     """Every fifth point; in five days all of them, and on one day another place of each scenario."""
-    first = (crc32(name.encode()) + day) % SHARE
-    return points[first % len(points) :: SHARE]
+    first = (crc32(name.encode()) + day) % share
+    return points[first % len(points) :: share]
 
 
 @pytest.mark.spec("P-20", "P-22", "P-25")

@@ -1,7 +1,8 @@
 """A crash before and after every call of some use cases, on the real engines: all of it, or none, and once.
 
 Each point is a user of their own in one table and one index; restart and reconciliation are then everybody's at once.
-tests/crashes does the same for every use case, on SQLite.
+One run takes a third of them, another third each day; RECOLLECT_CRASH_POINTS=all takes them all. tests/crashes does the
+same for every use case, on SQLite.
 """
 
 import uuid
@@ -15,6 +16,7 @@ from typing import Any, cast
 import pytest
 
 from conftest import Engines
+from crashes.test_matrix import ALL, TODAY, sampled
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
 from engines.conftest import OwnDatabase, drop_indexes, settings_on, shown_at_once
 from recollect.app import App
@@ -36,6 +38,7 @@ pytestmark = pytest.mark.engines
 USER = Actor(ActorKind.USER, "somebody")
 AT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ROUNDS = 20
+SHARE = 3
 READS = frozenset(
     {"get", "read", "find", "page", "due", "tail", "vectors", "slot_history", "of_slot", "pending", "names"}
 )
@@ -219,7 +222,9 @@ def test_a_crash_at_any_call_on_the_engines(
 ) -> None:
     case = CASES[name]
     calls = calls_of(parts, case)
-    points = [a_point(parts, number, fault) for number, fault in enumerate(faults(calls), start=1)]
+    every = faults(calls)
+    taken = every if ALL else sampled(name, every, TODAY.toordinal(), SHARE)
+    points = [a_point(parts, number, fault) for number, fault in enumerate(taken, start=1)]
     for what, count in (("calls", len(calls)), ("points", 4 * len(calls)), ("runs", len(points))):
         record_property(f"crash_{what}", count)
     prepare(parts, case, points)

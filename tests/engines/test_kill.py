@@ -21,7 +21,7 @@ from recollect.core.scope import Scope
 from recollect.entrypoints.cli.search import walk
 from recollect.settings import Settings
 
-TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "600"))
+TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "300"))
 KILLS = int(os.environ.get("RECOLLECT_TEST_KILLS", "4"))
 ANA = Scope("local", "ana")
 
@@ -47,7 +47,7 @@ def test_an_import_that_is_killed_again_and_again_ends_with_every_turn_once(
     assert home.run("init", **own).returncode == 0
     for _ in range(KILLS):
         process = home.start("import", str(file), "--user", "ana", **own)
-        time.sleep(chance.uniform(1.5, 4.0))
+        time.sleep(chance.uniform(1.0, 2.5))
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=30)
     ended = home.start("import", str(file), "--user", "ana", **own)

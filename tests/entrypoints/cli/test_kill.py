@@ -18,8 +18,8 @@ import pytest
 from entrypoints.cli.running import ANA, Home, a_line, events_of, indexed_documents, write_turns
 from recollect.entrypoints.worker import count_pending, drain
 
-TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "900"))
-KILLS = int(os.environ.get("RECOLLECT_TEST_KILLS", "8"))
+TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "600"))
+KILLS = int(os.environ.get("RECOLLECT_TEST_KILLS", "6"))
 
 
 @pytest.fixture(scope="module")
