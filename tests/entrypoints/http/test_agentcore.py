@@ -31,6 +31,7 @@ AT = NOW - timedelta(hours=1)
 TEA = "I drink green tea every morning"
 FACTS = {"semanticMemoryStrategy": {"name": "Facts", "namespaceTemplates": ["/facts/{actorId}/"]}}
 SECRETS = {tenant: f"secret-of-{tenant}-0123456789" for tenant in ("acme", "globex")}
+NO_TEXTS: tuple[Any, ...] = ([], {}, None)
 KEYS = {tenant: {"secret": secret, "tenant": tenant} for tenant, secret in SECRETS.items()}
 
 
@@ -693,9 +694,39 @@ def test_a_refusal_has_the_form_that_botocore_reads(
 
 
 @pytest.mark.parametrize(
-    "payload",
-    [[{}], [{"blob": 1, "json": {"content": 1}}], [{"conversational": {"role": "USER"}}], [{"other": 1}]],
+    "changes",
+    [
+        {"addIndexedKeys": [{}]},
+        {"addIndexedKeys": [{"key": ["a"], "type": "STRING"}]},
+        *(
+            {"memoryStrategies": {f"{what}MemoryStrategies": [{"memoryStrategyId": wrong}]}}
+            for what in ("delete", "modify")
+            for wrong in NO_TEXTS
+        ),
+        {"memoryStrategies": {"modifyMemoryStrategies": [{}]}},
+        {"memoryStrategies": {"addMemoryStrategies": [{"semanticMemoryStrategy": {"name": "{actorId}/"}}]}},
+        {
+            "memoryStrategies": {
+                "addMemoryStrategies": [{"semanticMemoryStrategy": {"name": "F", "namespaces": {"a": 1}}}]
+            }
+        },
+    ],
 )
+def test_a_change_of_another_form_is_refused(aws: AgentCore, changes: dict[str, Any]) -> None:
+    memory = aws.memory()
+    answer = Caller(aws.surface).put(f"/memories/{memory}/update", changes)
+    assert (answer.status, answer.headers["x-amzn-errortype"]) == (400, "ValidationException")
+    created = {"name": "m", "eventExpiryDuration": 7, "indexedKeys": changes.get("addIndexedKeys", [{"key": "a"}])}
+    assert Caller(aws.surface).post("/memories/create", created).status == 400
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        [{"blob": json.loads("[" * 64 + "]" * 64)}], [{"blob": json.loads("[" * 90 + "]" * 90)}], [{"blob": "\ud800"}],
+        [{}], [{"blob": 1, "json": {"content": 1}}], [{"conversational": {"role": "USER"}}], [{"other": 1}],
+    ],
+)  # fmt: skip
 def test_a_payload_is_one_of_the_three_kinds(aws: AgentCore, payload: Any) -> None:
     memory = aws.memory()
     body = {"actorId": "a", "sessionId": "s", "eventTimestamp": 1, "payload": payload}

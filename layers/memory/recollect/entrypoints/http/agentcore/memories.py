@@ -129,6 +129,8 @@ def _strategy(given: Mapping[str, Any], new_id: str) -> dict[str, Any]:
     kind = next((one for one in _KINDS if one in given), None)
     if kind is None or not isinstance(given[kind], Mapping) or not isinstance(given[kind].get("name"), str):
         raise InvalidInput("is no strategy with a name", ("memoryStrategies",))
+    if not _NAME.fullmatch(given[kind]["name"]):
+        raise InvalidInput("a strategy's name is of the form of a memory's", ("memoryStrategies",))
     described = dict(given[kind])
     namespaces = described.pop("namespaceTemplates", None) or described.pop("namespaces", None) or [_DEFAULT_NAMESPACE]
     _check_templates(namespaces)

@@ -1,17 +1,29 @@
 """Bodies and query strings of AgentCore's operations, as botocore 1.44.5 sends them."""
 
+import json
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from recollect.entrypoints.http.models import Instant, Maybe, RequestModel
+from recollect.entrypoints.http.models import Instant, Maybe, RequestModel, check_depth, fault, is_unicode
+
+_MOST_LEVELS = 68
+"""Of a body; a part of a payload has 64."""
 
 
 class AgentBody(RequestModel):
     """A body of AgentCore's; what is not read is passed over."""
 
     model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_text(cls, value: Any) -> Any:
+        check_depth(value, _MOST_LEVELS)
+        if not is_unicode(json.dumps(value, ensure_ascii=False)):
+            raise fault("has half of a surrogate pair, which is no Unicode text")
+        return value
 
 
 Items: TypeAlias = list[dict[str, Any]]
@@ -28,6 +40,27 @@ class PageBody(AgentBody):
     next_token: Maybe[str] = None
 
 
+class IndexedKey(AgentBody):
+    key: Annotated[str, Field(min_length=1, max_length=128)]
+    type: str
+
+
+class NamedStrategy(AgentBody):
+    memory_strategy_id: str
+
+
+class ChangedStrategy(NamedStrategy):
+    description: Maybe[str] = None
+    namespaces: Maybe[list[str]] = None
+    namespace_templates: Maybe[list[str]] = None
+
+
+class StrategyChanges(AgentBody):
+    add_memory_strategies: Maybe[Items] = None
+    modify_memory_strategies: Maybe[list[ChangedStrategy]] = None
+    delete_memory_strategies: Maybe[list[NamedStrategy]] = None
+
+
 class CreateMemory(AgentBody):
     client_token: Maybe[ClientToken] = None
     name: str
@@ -36,7 +69,7 @@ class CreateMemory(AgentBody):
     encryption_key_arn: Maybe[str] = None
     memory_execution_role_arn: Maybe[str] = None
     memory_strategies: Maybe[Items] = None
-    indexed_keys: Maybe[Items] = None
+    indexed_keys: Maybe[list[IndexedKey]] = None
     namespace_keys: Maybe[Items] = None
     stream_delivery_resources: Maybe[dict[str, Any]] = None
 
@@ -45,8 +78,8 @@ class UpdateMemory(AgentBody):
     description: Maybe[str] = None
     event_expiry_duration: Maybe[Days] = None
     memory_execution_role_arn: Maybe[str] = None
-    memory_strategies: Maybe[dict[str, Items]] = None
-    add_indexed_keys: Maybe[Items] = None
+    memory_strategies: Maybe[StrategyChanges] = None
+    add_indexed_keys: Maybe[list[IndexedKey]] = None
     namespace_keys: Maybe[Items] = None
     stream_delivery_resources: Maybe[dict[str, Any]] = None
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.app import App
 from recollect.core.errors import InvalidInput, RecollectError
+from recollect.core.items import is_deeper
 from recollect.entrypoints.http.agentcore import memories, records
 from recollect.entrypoints.http.agentcore.events import (
     EventFilter,
@@ -43,7 +44,7 @@ from recollect.entrypoints.http.agentcore.records import RecordQuery, expiry_of,
 from recollect.entrypoints.http.agentcore.wire import WIRE, Kept, epoch, label, opened, sealed, user_of
 from recollect.entrypoints.http.headers import Answer, Attempt, GivenKey, countdown, idempotent, new_seed
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import RequestModel, check_depth, json_text
+from recollect.entrypoints.http.models import RequestModel, json_text
 from recollect.entrypoints.http.problems import reply_to
 from recollect.entrypoints.http.routing import Routes
 from recollect.items.item import NamespacedItem
@@ -168,7 +169,8 @@ def _payload(given: Items) -> Items:
             raise InvalidInput("must be one of conversational, blob, json", ("payload", place))
         if "conversational" in part and not _is_said(part["conversational"]):
             raise InvalidInput("must have a role and a text of at most 100,000 characters", ("payload", place))
-        check_depth(part, _DEPTH)
+        if is_deeper(part, _DEPTH):
+            raise InvalidInput("is nested too deeply", ("payload", place))
     return given
 
 
