@@ -93,6 +93,11 @@ def test_an_edit_that_is_sent_twice_is_made_once(caller: Caller) -> None:
     assert (first.json, first.headers["etag"]) == (again.json, again.headers["etag"])
     assert again.headers["idempotent-replayed"] == "true"
     assert len(caller.get(f"{entry}/history").json["versions"]) == 1
+    caller.patch(entry, {"payload": "three"}, if_match='"2"')
+    later = caller.patch(entry, {"payload": "two"}, **headers)
+    assert (later.json, later.headers["etag"]) == (first.json, first.headers["etag"])
+    caller.delete(entry)
+    assert caller.patch(entry, {"payload": "two"}, **headers).status == 404
 
 
 def test_an_entry_is_removed_with_what_it_was(caller: Caller) -> None:

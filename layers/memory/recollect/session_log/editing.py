@@ -71,6 +71,17 @@ class EditLog:
         """The entry. Raises NotFound."""
         return self._stored(scope, name)[1].entry
 
+    def in_version(self, scope: Scope, name: EntryName, version: int) -> Entry:
+        """The entry as it is or was in a version. Raises NotFound."""
+        entry = self.one(scope, name)
+        if entry.version == version:
+            return entry
+        key = version_key(name.conversation_id, replace(entry, version=version))
+        earlier = self._store.items.get(scope.user, [key]).get(key)
+        if earlier is None:
+            raise NotFound("the entry has no such version")
+        return version_in(earlier)
+
     def edit(self, scope: Scope, name: EntryName, edit: Edit, now: datetime) -> Entry:
         """Gives an entry another content. The one before stays in its history.
 

@@ -114,7 +114,8 @@ def patch_log_entry(app: App, request: Request, body: EntryPatch) -> Reply:
 
     about = [scope.user_id, name.conversation_id, name.sequence]
     answer = idempotent(app, request, work, about=about)
-    return _entry_reply(answer.made or app.log_entries.one(scope, name), answer.headers)
+    edited = answer.made or app.log_entries.in_version(scope, name, answer.body["version"])
+    return _entry_reply(edited, answer.headers)
 
 
 @routes.delete(_ENTRY, good=(204,), errors=(404, 409, 412))
