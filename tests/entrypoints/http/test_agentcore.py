@@ -17,14 +17,17 @@ from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
 from recollect.app import App
-from recollect.core.errors import Unavailable
+from recollect.core.errors import Forbidden, Unavailable, VersionMismatch
+from recollect.core.scope import SHARED_OWNER
 from recollect.entrypoints.http.agentcore import memories
 from recollect.entrypoints.http.agentcore.memories import memory_of
 from recollect.entrypoints.http.agentcore.records import update_record
 from recollect.entrypoints.http.agentcore.wire import Kept
+from recollect.entrypoints.http.messages import Call, Request
 from recollect.entrypoints.http.routing import path_segment
 from recollect.items.item import ItemPlace, NamespaceListing
 from recollect.items.use_cases import Put
+from recollect.settings import Principal
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 AT = NOW - timedelta(hours=1)
@@ -718,6 +721,90 @@ def test_a_change_of_another_form_is_refused(aws: AgentCore, changes: dict[str, 
     assert (answer.status, answer.headers["x-amzn-errortype"]) == (400, "ValidationException")
     created = {"name": "m", "eventExpiryDuration": 7, "indexedKeys": changes.get("addIndexedKeys", [{"key": "a"}])}
     assert Caller(aws.surface).post("/memories/create", created).status == 400
+
+
+def test_what_changes_all_the_time_is_one_error(aws: AgentCore, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = aws.memory()
+    (record,) = aws.put(memory, "/a", TEA)
+
+    def write(*_: Any) -> Any:
+        raise VersionMismatch("changed")
+
+    monkeypatch.setattr(type(app.parts.namespaced_items), "write", write)
+    body = {"actorId": "a", "sessionId": "s", "eventTimestamp": 1, "payload": [{"blob": 1}]}
+    whole = Caller(aws.surface).post(f"/memories/{memory}/events", body)
+    assert (whole.status, whole.headers["x-amzn-errortype"]) == (409, "RetryableConflictException")
+    (failed,) = aws.data.batch_delete_memory_records(memoryId=memory, records=[{"memoryRecordId": record}])[
+        "failedRecords"
+    ]
+    assert failed["errorCode"] == 409
+
+
+def test_every_event_counts_as_a_write(aws: AgentCore) -> None:
+    memory, caller = aws.memory(), Caller(aws.surface)
+    assert caller.put("/v1/rules", {"limits": {"writes_per_second": 0.01}}).status == 200
+    aws.said(memory, TEA, extractionMode="SKIP")
+    for payload in ([{"blob": 1}], [{"conversational": {"role": "TOOL", "content": {"text": "called"}}}]):
+        assert refused(aws.said, memory=memory, text="", payload=payload) == "ThrottledException"
+    assert refused(aws.said, memory=memory, text=TEA, extractionMode="SKIP") == "ThrottledException"
+
+
+def test_a_token_changes_a_memory_once(aws: AgentCore) -> None:
+    memory = aws.memory()
+    added = {"addMemoryStrategies": [{"semanticMemoryStrategy": {"name": "More"}}]}
+    update = partial(aws.control.update_memory, memoryId=memory, memoryStrategies=added, clientToken="once" * 9)
+    first = update(description="a")["memory"]
+    aws.control.update_memory(memoryId=memory, description="b")
+    again = update(description="a")["memory"]
+    assert (again["strategies"], again["description"]) == (first["strategies"], "b")
+    assert refused(update, description="c") == "ValidationException"
+
+
+def test_a_change_of_a_memory_that_was_stored_and_not_answered_is_made_once(
+    aws: AgentCore, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = aws.memory()
+    (facts,) = aws.control.get_memory(memoryId=memory)["memory"]["strategies"]
+    changes = {
+        "addMemoryStrategies": [{"semanticMemoryStrategy": {"name": "More"}}],
+        "deleteMemoryStrategies": [{"memoryStrategyId": facts["strategyId"]}],
+    }
+    update = partial(aws.control.update_memory, memoryId=memory, memoryStrategies=changes, clientToken="once" * 9)
+    write = type(app.parts.namespaced_items).write
+
+    def stored(*given: Any) -> Any:
+        write(*given)
+        raise Unavailable("crashed")
+
+    with monkeypatch.context() as crashing:
+        crashing.setattr(type(app.parts.namespaced_items), "write", stored)
+        with pytest.raises(ClientError):
+            update()
+    assert [one["name"] for one in update()["memory"]["strategies"]] == ["More"]
+
+
+def test_our_own_memories_are_listed_by_their_session(aws: AgentCore) -> None:
+    facts = {"semanticMemoryStrategy": {"name": "F", "namespaceTemplates": ["/f/{actorId}/{sessionId}/"]}}
+    made = aws.control.create_memory(name="m", eventExpiryDuration=90, memoryStrategies=[facts])
+    memory, caller = str(made["memory"]["id"]), Caller(aws.surface)
+    for session, text in (("s", "I moved to Lyon in May"), ("t", "I am allergic to peanuts")):
+        event = {"content": text, "importance": 0.9, "timestamp": (NOW - timedelta(seconds=10)).isoformat()}
+        caller.post("/v1/events", {"user_id": "anna", "conversation_id": session, "events": [event]})
+    caller.post("/v1/memories", {"user_id": "anna", "content": "Anna plays the cello"})
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    assert len(caller.get("/v1/users/anna/memories").json["memories"]) == 3
+    listed = aws.data.list_memory_records(memoryId=memory, namespace="/f/anna/s")["memoryRecordSummaries"]
+    assert [one["content"]["text"] for one in listed] == ["I moved to Lyon in May"]
+
+
+def test_credentials_of_nobody_reach_no_actor(app: App) -> None:
+    """Such a subject is refused everywhere: what is nobody's is no user's."""
+    call = Call(method="POST", path="/")
+    principal = Principal("acme", subject=SHARED_OWNER, limited_to_subject=True)
+    kept = Kept.of(app, Request(principal=principal, now=NOW, route="POST /", call=call))
+    with pytest.raises(Forbidden):
+        kept.scope(SHARED_OWNER)
+    assert kept.reader != SHARED_OWNER
 
 
 @pytest.mark.parametrize(

@@ -148,11 +148,15 @@ def _superseded(memory: Memory, by: Event) -> Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """Which memories to list; None is no filter. `where` is one over `attributes.MEMORY_FIELDS`."""
+    """Which memories to list; None is no filter. `where` is one over `attributes.MEMORY_FIELDS`.
+
+    `conversation_id` is that of the event that became the memory.
+    """
 
     status: MemoryStatus | None = None
     key: str | None = None
     source_event_id: str | None = None
+    conversation_id: str | None = None
     agent_id: str | None = None
     app_id: str | None = None
     namespace: tuple[str, ...] | None = None
@@ -216,6 +220,8 @@ class ListMemories:
     def _shown(self, scope: Scope, memories: list[Memory], query: MemoryQuery, now: datetime) -> list[Memory]:
         events = self._timeline.read(scope, [memory.ref for memory in memories]) if memories else {}
         alive = [m for m in memories if m.id in events and scope.admits(m.persona_id, m.household_id)]
+        asked = query.conversation_id
+        alive = [m for m in alive if asked in (None, events[m.id].conversation_id)]
         current = self._current.read(scope, [memory for memory in alive if not memory.expired(now)], events)
         return [shown for memory in current if query.admits(shown := in_words_of(memory, now))]
 

@@ -16,11 +16,19 @@ from typing import Any
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.event import Role
 from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator, holds
-from recollect.core.ids import IdSeed, id_fault, id_milliseconds
+from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.items import is_deeper
 from recollect.core.time import iso, parse_instant
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
-from recollect.entrypoints.http.agentcore.wire import Kept, document, epoch, label, short_digest, user_of
+from recollect.entrypoints.http.agentcore.wire import (
+    Kept,
+    conversation_of,
+    document,
+    epoch,
+    label,
+    short_digest,
+    user_of,
+)
 from recollect.entrypoints.http.headers import Attempt
 from recollect.entrypoints.http.models import CONTENT_BYTES, PAGE_BYTES, json_text
 from recollect.items.item import ABSENT, MOST_LEVELS_OF_VALUE, ItemPlace, Namespace, NamespacedItem
@@ -82,6 +90,8 @@ def create_event(kept: Kept, session: Session, given: Mapping[str, Any], attempt
     seed = attempt.seed
     at = (_earlier_time(kept, session, given, seed) if attempt.again else None) or given["eventTimestamp"]
     given = {**given, "eventTimestamp": at}
+    drafts = _drafts(given)
+    kept.app.timeline.write_limits.take(kept.tenant, max(1, len(drafts)), kept.app.rules.resolved(kept.tenant))
     key = _key(at, seed)
     owner = kept.scope(session.actor).user_id
     grown = _grown(kept, session, given.get("branch") or {})
@@ -95,7 +105,7 @@ def create_event(kept: Kept, session: Session, given: Mapping[str, Any], attempt
         "session": session.session,
         "at": iso(at),
         **{name: given[name] for name in ("branch", "metadata") if given.get(name) is not None},
-        "said": [] if given.get("extractionMode") == "SKIP" else _derived(kept, session, given, seed),
+        "said": _derived(kept, session, drafts, seed),
         **_payload(kept, session, key, text, owner),
     }
     ttl = timedelta(days=session.memory.expiry_days)
@@ -169,15 +179,20 @@ def _payload(kept: Kept, session: Session, key: str, text: str, owner: str) -> d
     return {"parts": len(puts)}
 
 
-def _derived(kept: Kept, session: Session, given: Mapping[str, Any], seed: IdSeed) -> list[str]:
-    """Stores what user and assistant say as events of ours, in the conversation of the session; their ids."""
+def _drafts(given: Mapping[str, Any]) -> list[EventDraft]:
+    """What user and assistant say, unless nothing is to be made of it."""
+    if given.get("extractionMode") == "SKIP":
+        return []
     said = [one for part in given["payload"] if (one := _said(part)) is not None]
-    drafts = [EventDraft(content=text, role=role, timestamp=given["eventTimestamp"]) for role, text in said]
+    return [EventDraft(content=text, role=role, timestamp=given["eventTimestamp"]) for role, text in said]
+
+
+def _derived(kept: Kept, session: Session, drafts: Sequence[EventDraft], seed: IdSeed) -> list[str]:
+    """Stores what is said as events of ours, in the conversation of the session; their ids."""
     if not drafts:
         return []
     scope, rules = kept.scope(session.actor), kept.app.rules.resolved(kept.tenant)
-    kept.app.timeline.write_limits.take(kept.tenant, len(drafts), rules)
-    conversation = session.session if id_fault(session.session) is None else label(session.session)
+    conversation = conversation_of(session.session)
     answer = kept.app.timeline.events.ingest(scope, conversation, drafts, _after(seed), kept.now, rules)
     kept.app.timeline.known_users.note(scope, kept.now)
     return [result.event.id for result in answer.results if result.event is not None]

@@ -12,6 +12,7 @@ from typing import Any
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
 from recollect.core.idempotency import retry_on_conflict
 from recollect.entrypoints.http.agentcore.wire import ROOT, Kept, document, epoch, short_digest
+from recollect.entrypoints.http.headers import Attempt
 from recollect.items.item import ABSENT, ItemPlace, Namespace, NamespacedItem, NamespaceListing
 from recollect.items.use_cases import Put
 
@@ -159,34 +160,33 @@ def _checked(strategies: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return strategies
 
 
-def updated(kept: Kept, memory_id: str, changes: Mapping[str, Any], new_id: str) -> AgentMemory:
-    """The memory with these changes. Raises NotFound, InvalidInput, Conflict."""
+def updated(kept: Kept, memory_id: str, changes: Mapping[str, Any], attempt: Attempt) -> None:
+    """Makes these changes of a memory, each once also in a retry. Raises NotFound, InvalidInput, Conflict."""
 
-    def once() -> AgentMemory:
+    def once() -> None:
         memory = memory_of(kept, memory_id)
-        value = _changed(memory.item.value, changes, new_id)
+        value = _changed(memory.item.value, changes, attempt)
         kept.put(document(memory.item.place, value, expected=memory.item.version))
-        return memory_of(kept, memory_id)
 
-    return retry_on_conflict(once, "the memory")
+    retry_on_conflict(once, "the memory")
 
 
-def _changed(value: Mapping[str, Any], changes: Mapping[str, Any], new_id: str) -> dict[str, Any]:
+def _changed(value: Mapping[str, Any], changes: Mapping[str, Any], attempt: Attempt) -> dict[str, Any]:
     kept_names = (*ECHOED, "eventExpiryDuration")
     changed = {**value, **{field: changes[field] for field in kept_names if field in changes}}
     if "addIndexedKeys" in changes:
         added = {one["key"]: one for one in [*value.get("indexedKeys", ()), *changes["addIndexedKeys"]]}
         changed["indexedKeys"] = list(added.values())
-    return {**changed, "strategies": _changed_strategies(value["strategies"], changes.get("memoryStrategies"), new_id)}
+    return {**changed, "strategies": _changed_strategies(value["strategies"], changes.get("memoryStrategies"), attempt)}
 
 
 def _changed_strategies(
-    stored: Sequence[Mapping[str, Any]], changes: Mapping[str, Any] | None, new_id: str
+    stored: Sequence[Mapping[str, Any]], changes: Mapping[str, Any] | None, attempt: Attempt
 ) -> list[dict[str, Any]]:
     changes = changes or {}
     by_id = {one["strategyId"]: dict(one) for one in stored}
     for one in changes.get("deleteMemoryStrategies", ()):
-        if by_id.pop(one.get("memoryStrategyId"), None) is None:
+        if by_id.pop(one.get("memoryStrategyId"), None) is None and not attempt.again:
             raise NotFound("there is no such strategy")
     for one in changes.get("modifyMemoryStrategies", ()):
         if one.get("memoryStrategyId") not in by_id:
@@ -196,8 +196,11 @@ def _changed_strategies(
             _check_templates(namespaces)
         given = {"description": one.get("description"), "namespaces": namespaces}
         by_id[one["memoryStrategyId"]] |= {name: value for name, value in given.items() if value is not None}
-    added = changes.get("addMemoryStrategies", ())
-    return _checked([*by_id.values(), *(_strategy(one, f"{new_id}-{place}") for place, one in enumerate(added))])
+    new_id = attempt.seed.nth(0)
+    for place, one in enumerate(changes.get("addMemoryStrategies", ())):
+        added = _strategy(one, f"{new_id}-{place}")
+        by_id.setdefault(added["strategyId"], added)
+    return _checked([*by_id.values()])
 
 
 def listed(kept: Kept, limit: int, after: str | None) -> tuple[list[AgentMemory], str | None]:

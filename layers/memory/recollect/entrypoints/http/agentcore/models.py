@@ -75,6 +75,7 @@ class CreateMemory(AgentBody):
 
 
 class UpdateMemory(AgentBody):
+    client_token: Maybe[ClientToken] = None
     description: Maybe[str] = None
     event_expiry_duration: Maybe[Days] = None
     memory_execution_role_arn: Maybe[str] = None

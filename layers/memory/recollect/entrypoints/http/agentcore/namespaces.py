@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.core.errors import InvalidInput
 from recollect.entrypoints.http.agentcore.memories import AgentMemory
-from recollect.entrypoints.http.agentcore.wire import Kept, label, short_digest, user_of
+from recollect.entrypoints.http.agentcore.wire import Kept, conversation_of, label, short_digest, user_of
 from recollect.items.item import MOST_LABELS, ItemPlace, Namespace, NamespacedItem
 from recollect.items.use_cases import Get
 
@@ -29,6 +29,11 @@ class Source:
     namespace: str
     actor: str
     session: str | None = None
+
+    @property
+    def conversation(self) -> str | None:
+        """Ours of the session that the namespace names."""
+        return None if self.session is None else conversation_of(self.session)
 
 
 def path_of(namespace: str) -> str:

@@ -40,7 +40,6 @@ from recollect.retrieval.ranking import Mode
 _MOVED = "~"
 NO_STRATEGY = "none"
 """AgentCore's strategy of a record without one."""
-_ACTIVE = MemoryQuery(status=MemoryStatus.ACTIVE)
 _DERIVED_ID = re.compile("mem-([0-9a-f]{32})-([0-9a-f]{13})")
 _OPERATORS = {
     "EQUALS_TO": Operator.EQ,
@@ -271,7 +270,7 @@ def _recalled(kept: Kept, source: Source, text: str, most: int) -> Iterator[dict
         text=text,
         vector=None,
         mode=Mode.HYBRID,
-        filters=SearchFilters(now=kept.now, conversation_id=source.session),
+        filters=SearchFilters(now=kept.now, conversation_id=source.conversation),
         wanted=most,
     )
     answer = kept.app.retrieval.memory.search(kept.scope(source.actor), request)
@@ -297,7 +296,8 @@ def list_derived(
     source = next(iter(_wanted_sources(kept, memory, wanted)), None)
     if source is None:
         return [], None
-    page = kept.app.memories.listing.page(kept.scope(source.actor), _ACTIVE, limit, after, kept.now)
+    query = MemoryQuery(status=MemoryStatus.ACTIVE, conversation_id=source.conversation)
+    page = kept.app.memories.listing.page(kept.scope(source.actor), query, limit, after, kept.now)
     return [_derived_json(one, source, None) for one in page.memories], page.more
 
 

@@ -24,10 +24,18 @@ from datetime import datetime
 from typing import Any
 
 from recollect.app import App
-from recollect.core.errors import Conflict, Forbidden, InFlight, InvalidInput, NotFound, VersionMismatch
+from recollect.core.errors import (
+    Conflict,
+    Forbidden,
+    InFlight,
+    InvalidInput,
+    NotFound,
+    RecollectError,
+    VersionMismatch,
+)
 from recollect.core.ids import id_fault
 from recollect.core.items import ALL_PAGES, pages
-from recollect.core.scope import Scope
+from recollect.core.scope import SHARED_OWNER, Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import json_text
@@ -51,7 +59,7 @@ _BY_STATUS = {
     422: "ValidationException",
     429: "ThrottledException",
 }
-_STATUS = {"ValidationException": 400, "AccessDeniedException": 403}
+_STATUS = {"ValidationException": 400, "AccessDeniedException": 403, "RetryableConflictException": 409}
 
 
 def refusal(error: Exception) -> Reply:
@@ -65,6 +73,11 @@ def refusal(error: Exception) -> Reply:
     status = error.kind.status if isinstance(error, Declined) else _STATUS.get(kind, told.status)
     headers = {name: value for name, value in told.headers.items() if name != "WWW-Authenticate"}
     return Reply(status, json_text({"message": _sentence(told)}), {**headers, "x-amzn-ErrorType": kind}, log=told.log)
+
+
+def code_of(error: RecollectError) -> int:
+    """The status of an error of one record among several."""
+    return refusal(error).status
 
 
 def _sentence(told: Reply) -> str:
@@ -90,6 +103,11 @@ def short_digest(name: str) -> str:
     return _digest(name)[:13]
 
 
+def conversation_of(session: str) -> str:
+    """Our conversation of a session: of that name where it is an id of ours."""
+    return session if id_fault(session) is None else label(session)
+
+
 def user_of(actor: str) -> str:
     """Our user whose data an actor's are: of that name where it is an id of ours."""
     return actor if id_fault(actor) is None else f"actor:{_digest(actor)}"
@@ -102,7 +120,10 @@ def epoch(at: datetime) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The items of AgentCore's memories of one tenant, as the credentials of a request reach them."""
+    """The items of AgentCore's memories of one tenant, as the credentials of a request reach them.
+
+    `reader` is the user whose credentials they are, who is nobody where these name the owner of what is nobody's.
+    """
 
     app: App
     tenant: str
@@ -113,8 +134,8 @@ class Kept:
     def of(cls, app: App, request: Request) -> "Kept":
         """Those that a request is about."""
         principal = request.principal
-        reader = (principal.subject or "") if principal.limited_to_subject else None
-        return cls(app, principal.tenant, request.now, reader)
+        subject = "" if principal.subject in (None, SHARED_OWNER) else principal.subject
+        return cls(app, principal.tenant, request.now, subject if principal.limited_to_subject else None)
 
     def check_operator(self) -> None:
         """Raises Forbidden for credentials of one user."""

@@ -41,11 +41,10 @@ from recollect.entrypoints.http.agentcore.models import (
     UpdateRecords,
 )
 from recollect.entrypoints.http.agentcore.records import RecordQuery, expiry_of, record_filter
-from recollect.entrypoints.http.agentcore.wire import WIRE, Kept, epoch, label, opened, sealed, user_of
-from recollect.entrypoints.http.headers import Answer, Attempt, GivenKey, countdown, idempotent, new_seed
+from recollect.entrypoints.http.agentcore.wire import WIRE, Kept, code_of, epoch, label, opened, sealed, user_of
+from recollect.entrypoints.http.headers import Answer, Attempt, GivenKey, countdown, idempotent
 from recollect.entrypoints.http.messages import Reply, Request
 from recollect.entrypoints.http.models import RequestModel, json_text
-from recollect.entrypoints.http.problems import reply_to
 from recollect.entrypoints.http.routing import Routes
 from recollect.items.item import NamespacedItem
 
@@ -115,8 +114,14 @@ def update_agent_memory(app: App, request: Request, body: UpdateMemory) -> Reply
     """Changes what a memory is described by."""
     kept = Kept.of(app, request)
     kept.check_operator()
-    memory = memories.updated(kept, request.path["memory_id"], _given(body), new_seed(app).nth(0))
-    return _answered(202, {"memory": memory.shown})
+    memory_id, changes = request.path["memory_id"], _given(body)
+
+    def work(attempt: Attempt) -> Answer:
+        memories.updated(kept, memory_id, changes, attempt)
+        return Answer(202, {})
+
+    idempotent(app, request, work, about=memory_id, key=_token(request, body.client_token))
+    return _answered(202, {"memory": memory_of(kept, memory_id).shown})
 
 
 @routes.delete(f"{_MEMORY}/delete", query=MemoryQuery, **_OPTIONS)
@@ -308,9 +313,9 @@ def create_agent_records(app: App, request: Request, body: CreateRecords) -> Rep
     """Puts records, each by itself."""
     kept, memory = _memory(app, request)
     ttl = expiry_of(body.record_expiry_specification)
-    app.timeline.write_limits.take(kept.tenant, len(body.records), app.rules.resolved(kept.tenant))
 
     def work(attempt: Attempt) -> Answer:
+        app.timeline.write_limits.take(kept.tenant, len(body.records), app.rules.resolved(kept.tenant))
         ids = [f"mem-{attempt.seed.nth(place)}" for place in range(len(body.records))]
         outcomes = [
             _outcome(record_id, _putting(kept, memory, one, record_id, ttl), one.request_identifier)
@@ -362,7 +367,7 @@ def _outcome(record_id: str, work: Callable[[], None], identifier: str | None = 
     try:
         work()
     except RecollectError as error:
-        status = reply_to(error).status
+        status = code_of(error)
         if status >= 500:
             raise
         return {**shown, "status": "FAILED", "errorCode": status, "errorMessage": str(error)}
