@@ -1,6 +1,7 @@
 """`…/conversations/{conversation_id}/log` on both surfaces: exact, in order, whole, edits, branches, erasure."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ from recollect.app import App
 from recollect.core.items import ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.time import iso, utc_now
-from recollect.session_log.entries import ENTRIES, VERSIONS, entries_path, head_key
+from recollect.entrypoints.http.headers import new_seed
+from recollect.session_log.entries import ENTRIES, VERSIONS, Draft, entries_path, head_key
 from recollect.session_log.store import LogStore
+from recollect.session_log.use_cases import Appending
 
 LOG = "/v1/users/anna/conversations/monday/log"
 
@@ -84,6 +87,22 @@ def test_an_entry_is_edited_on_its_version_and_what_it_was_stays(caller: Caller)
         ({"n": None}, "user", 2),
     ]
     assert append(caller, {"payload": 1, "entry_key": "k"}).json["results"][0] == {"sequence": 1, "status": "duplicate"}
+
+
+def test_of_two_tries_of_a_request_at_once_one_appends(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The claim of the first lapses while it works; the second appends before the first one's write."""
+    scope, seed, drafts = Scope("local", "anna"), new_seed(app), [Draft(payload="once")]
+    append_to = partial(app.logs.append, scope, "monday", drafts, utc_now())
+    write = type(app.parts.items).write
+
+    def raced(*given: Any) -> Any:
+        monkeypatch.setattr(type(app.parts.items), "write", write)
+        append_to(Appending(request=seed, again=True))
+        return write(*given)
+
+    monkeypatch.setattr(type(app.parts.items), "write", raced)
+    assert [one.sequence for one in append_to(Appending(request=seed))] == [1]
+    assert payloads(Caller(Cloud(app))) == ["once"]
 
 
 def test_an_edit_that_is_sent_twice_is_made_once(caller: Caller) -> None:

@@ -34,7 +34,7 @@ from recollect.session_log.entries import (
     versions_path,
 )
 from recollect.session_log.reading import LogPage, Place, Walk
-from recollect.session_log.store import TRIES, WHAT, LogStore, StoredEntry, rewritten, stored_head
+from recollect.session_log.store import TRIES, WHAT, LogStore, StoredEntry, StoredHead, rewritten, stored_head
 
 _PAGE = 100
 _MOST_PAGES = 20
@@ -175,7 +175,7 @@ class SessionLogs:
         read = self._store.items.get(scope.user, [head_key(conversation_id), *keys.values()])
         stored = stored_head(read.get(head_key(conversation_id)), conversation_id)
         known = _known(keys, read, stored.head)
-        first = self._of_earlier_try(scope, conversation_id, how)
+        first = self._of_another_try(scope, stored, how)
         if first is not None:
             return _outcomes(drafts, known, first)
         head = self._with_branch(scope, stored.head, how)
@@ -185,14 +185,22 @@ class SessionLogs:
             self._store.change(scope, stored, head.grown(entries), _writes(conversation_id, entries, keys, how), now)
         return _outcomes(drafts, known, head.next)
 
-    def _of_earlier_try(self, scope: Scope, conversation_id: str, how: Appending) -> int | None:
-        """The first sequence that an earlier try of the request stored, looked for among what was written since."""
-        if how.request is None or not how.again:
+    def _of_another_try(self, scope: Scope, stored: StoredHead, how: Appending) -> int | None:
+        """The first sequence that another try of the request stored, looked for among what was written since.
+
+        A first try asks too, where the log was written after it began: its claim may have lapsed meanwhile.
+        """
+        if how.request is None or stored.item is None:
             return None
-        since = id_milliseconds(how.request.nth(0)) - _SKEW_MILLISECONDS
-        batches = self._store.batches(scope, conversation_id, newest_first=True)
-        recent = takewhile(lambda item: id_milliseconds(str(item.value["id"])) >= since, batches)
-        origins = (batch_in(item).origin for item in recent)
+        since = id_milliseconds(how.request.nth(0)) - (_SKEW_MILLISECONDS if how.again else 0)
+
+        def is_recent(item: Item) -> bool:
+            return id_milliseconds(str(item.value["id"])) >= since
+
+        if not is_recent(stored.item):
+            return None
+        batches = self._store.batches(scope, stored.head.conversation_id, newest_first=True)
+        origins = (batch_in(item).origin for item in takewhile(is_recent, batches))
         return next((one.first for one in origins if one is not None and one.request == how.request.encode()), None)
 
     def _with_branch(self, scope: Scope, head: Head, how: Appending) -> Head:
