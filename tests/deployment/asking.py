@@ -1,12 +1,17 @@
 """How the tests of built functions put their questions."""
 
+import base64
 import copy
+import io
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from deployment.built import RunningFunction
-from deployment.requests import SERVED_BY, http_event
+from deployment.requests import SERVED_BY, http_event, signed_event
 from deployment.template import sample_events
+from entrypoints.http.calling import Answered
 from recollect.adapters.aws import keys
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
@@ -14,6 +19,21 @@ from recollect.core.time import from_iso
 
 Functions = dict[str, RunningFunction]
 EVENTS, SEARCH, CONTEXT, TURN = (f"POST /v1/{name}" for name in ("events", "search", "context", "turns"))
+
+
+@dataclass
+class SignedRequests:
+    """What boto3's clients send, at a function behind the HTTP API."""
+
+    function: RunningFunction
+    name: str = "built"
+    log: io.StringIO = field(default_factory=io.StringIO)
+
+    def send(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> Answered:
+        """The function's answer to the event."""
+        answer = self.function.invoke(signed_event(method, target, body, headers))
+        text = base64.b64decode(answer["body"]).decode() if answer["isBase64Encoded"] else answer["body"]
+        return Answered(answer["statusCode"], {name.lower(): value for name, value in answer["headers"].items()}, text)
 
 
 def asked(functions: Functions, route: str, *ids: str, body: Any = None, query: str = "") -> dict[str, Any]:

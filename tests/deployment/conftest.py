@@ -13,8 +13,8 @@ from opensearchpy import OpenSearch
 
 from conftest import NEEDS_BUILT, Engines
 from deployment.built import BUILD, Deployment, RunningFunction, build, lay_out_opt, staleness, started
-from deployment.gateway import Gateway
-from deployment.permissions import BEDROCK_MODEL_ARN, RULES_PARAMETER
+from deployment.gateway import RULES_PARAMETER, SIGNING_PARAMETER, Gateway
+from deployment.permissions import BEDROCK_MODEL_ARN
 from deployment.template import FUNCTIONS, layers
 from engines.conftest import shown_at_once
 from recollect.bootstrap.aws_parts import AwsParts
@@ -64,6 +64,7 @@ def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
         "Bus": f"built-{run}",
         "IndexPrefix": f"built{run}",
         "RulesParameter": RULES_PARAMETER,
+        "SigningKeysParameter": SIGNING_PARAMETER,
         "BedrockModelArns": BEDROCK_MODEL_ARN,
         "ContextLive": "context",
     }

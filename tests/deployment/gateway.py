@@ -10,6 +10,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from deployment.template import OPTIONAL
 from infra.local.runtime_api import Outcome
 
 TRANSACTION_ACTIONS = {
@@ -19,6 +20,12 @@ TRANSACTION_ACTIONS = {
     "Delete": "DeleteItem",
 }
 _OBJECT_ACTIONS = {"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject", "DELETE": "s3:DeleteObject"}
+RULES_PARAMETER = "/recollect/rules"
+SIGNING_PARAMETER = OPTIONAL["agentcore"]["SigningKeysParameter"]
+SIGNING_KEYS = {
+    f"AKIA{tenant.upper()}": {"secret": f"secret-of-{tenant}-0123456789", "tenant": tenant}
+    for tenant in ("acme", "globex")
+}
 _HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
@@ -32,11 +39,15 @@ class Need:
     resource: str
 
 
+def _parameters() -> dict[str, str]:
+    return {RULES_PARAMETER: '{"tags": {"boats": ["canoe"]}}', SIGNING_PARAMETER: json.dumps(SIGNING_KEYS)}
+
+
 @dataclass(slots=True)
 class Gateway:
     """One port for all services of one function; a context manager. `away` names services that answer 503.
 
-    `parameter` is what SSM holds, `said` what a model on Bedrock answers; what it was sent is in `asked`. `invoked`
+    `parameters` are what SSM holds, `said` what a model on Bedrock answers; what it was sent is in `asked`. `invoked`
     runs another function with an event.
     """
 
@@ -45,7 +56,7 @@ class Gateway:
     published: list[dict[str, Any]] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     away: set[str] = field(default_factory=set)
-    parameter: str = '{"tags": {"boats": ["canoe"]}}'
+    parameters: dict[str, str] = field(default_factory=_parameters)
     said: str = ""
     invoked: Callable[[str, Any], Outcome] | None = None
     _server: ThreadingHTTPServer | None = None
@@ -74,7 +85,8 @@ class Gateway:
         if service == "events":
             return self._publish(json.loads(body)["Entries"])
         if service == "ssm":
-            return _json({"Parameter": {"Name": json.loads(body)["Name"], "Value": self.parameter}})
+            name = json.loads(body)["Name"]
+            return _json({"Parameter": {"Name": name, "Value": self.parameters[name]}})
         if service == "bedrock":
             return self._converse(json.loads(body))
         if service == "lambda":

@@ -3,10 +3,9 @@
 from fnmatch import fnmatchcase
 from typing import Any
 
-from deployment.gateway import Need
+from deployment.gateway import RULES_PARAMETER, SIGNING_PARAMETER, Need
 from deployment.template import listed, statements
 
-RULES_PARAMETER = "/recollect/rules"
 BEDROCK_MODEL_ARN = "arn:aws:bedrock:us-east-1::foundation-model/some.model-1"
 _PLACES = {
     "DataTableArn": "table",
@@ -39,7 +38,8 @@ def _pattern(resource: Any, index_prefix: str) -> str:
     if "Ref" in resource:
         return _NAMED.get(resource["Ref"], "")
     text = str(resource["Fn::Sub"]).replace("${DataTableArn.Value}", "table").replace("${IndexPrefix}", index_prefix)
-    text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${DataBucketArn.Value}", "bucket")
+    text = text.replace("${RulesParameter}", RULES_PARAMETER).replace("${SigningKeysParameter}", SIGNING_PARAMETER)
+    text = text.replace("${DataBucketArn.Value}", "bucket")
     if ":parameter/" in text:
         return text[text.index("parameter/") :]
     return "domain" + text.partition(":domain/${SearchDomainName.Value}")[2] if ":domain/" in text else text

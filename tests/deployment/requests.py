@@ -4,12 +4,13 @@ The envelope is that of `events/retrieval.http-search.json`. The routes are the 
 told stands here, or in the file under `events/` that is of this route.
 """
 
+import base64
 import copy
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from deployment.template import FUNCTIONS, PUBLIC_ROUTES, ROOT, routes, sample_events
 
@@ -105,6 +106,18 @@ def http_event(route: str, *ids: str, body: Any = None, query: str = "") -> dict
         del event["headers"]["authorization"], event["requestContext"]["authorizer"]
     given = _body_of(route) if body is None else body if isinstance(body, str) else json.dumps(body)
     return {**event, "body": given} if given is not None else {n: part for n, part in event.items() if n != "body"}
+
+
+def signed_event(method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
+    """A request that its client has signed: the API decodes the path, no authorizer looks at it; bytes in base64."""
+    path, _, query = target.partition("?")
+    event = copy.deepcopy(sample_events("retrieval")["http-search"])
+    event |= {"routeKey": f"{method} /memories/{{proxy+}}", "rawPath": unquote(path), "rawQueryString": query}
+    event["requestContext"] |= {"routeKey": event["routeKey"]}
+    event["requestContext"]["http"] |= {"method": method, "path": unquote(path)}
+    del event["requestContext"]["authorizer"]
+    event["headers"] = {name.lower(): value for name, value in headers.items()}
+    return {**event, "body": base64.b64encode(body or b"").decode(), "isBase64Encoded": True}
 
 
 def _body_of(route: str) -> str | None:

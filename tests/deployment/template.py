@@ -9,16 +9,20 @@ from infra.tools.cloudformation import template as read_template
 from infra.tools.cloudformation import walk as walk
 
 FUNCTIONS = (
-    "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "console", "summarize",
-    "project", "jobs", "retain",
+    "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "console",
+    "agentcore", "summarize", "project", "jobs", "retain",
 )  # fmt: skip
 WITH_DATA = tuple(name for name in FUNCTIONS if name != "console")
 """What reads and writes the stack's data; the console asks the API."""
-EMBEDDING = ("retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "project", "jobs")
+OPTIONAL = {"console": {"Console": "true"}, "agentcore": {"SigningKeysParameter": "/recollect/signing-keys"}}
+"""What there is by a parameter alone."""
+EMBEDDING = ("retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "agentcore", "project", "jobs")
 ASKING = ("converse", "summarize", "jobs")
 PUBLIC_ROUTES = {"GET /v1/health", "GET /v1/ready", "GET /v1/openapi.json", "GET /docs"}
 SHELL_ROUTES = {"GET /console", "GET /console/{proxy+}"}
 """Without credentials too: what they answer holds no data."""
+SIGNED_ROUTES = {"POST /memories/", *(f"{method} /memories/{{proxy+}}" for method in ("DELETE", "GET", "POST", "PUT"))}
+"""Without an authorizer: the function itself wants a signature."""
 
 
 @cache

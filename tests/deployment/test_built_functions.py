@@ -10,17 +10,33 @@ from typing import Any
 
 import pytest
 
-from deployment.asking import CONTEXT, EVENTS, SEARCH, TURN, Functions, asked, found, ingested, of, projected, said
+from deployment.asking import (
+    CONTEXT,
+    EVENTS,
+    SEARCH,
+    TURN,
+    Functions,
+    SignedRequests,
+    asked,
+    found,
+    ingested,
+    of,
+    projected,
+    said,
+)
 from deployment.built import Deployment, RunningFunction, started
 from deployment.conftest import Opt
-from deployment.gateway import Gateway, Need
+from deployment.gateway import SIGNING_KEYS, SIGNING_PARAMETER, Gateway, Need
 from deployment.permissions import BEDROCK_MODEL_ARN, refusals
-from deployment.requests import SERVED_BY, SNEAKERS, good_statuses
+from deployment.requests import SERVED_BY, SNEAKERS, good_statuses, signed_event
 from deployment.template import FUNCTIONS, WITH_DATA, sample_events
+from entrypoints.http.test_agentcore import AgentCore
+from infra.local.function_process import NoAnswer
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 
 pytestmark = [pytest.mark.built, pytest.mark.engines]
 
+OF_ANOTHER_WIRE = ("mcp", "console", "agentcore")
 SAVE, MEMORY = "POST /v1/memories", "/v1/users/{user_id}/memories/{memory_id}"
 
 
@@ -29,7 +45,7 @@ def user() -> str:
     return f"anna-{uuid.uuid4().hex[:8]}"
 
 
-@pytest.mark.parametrize("route", sorted(route for route, name in SERVED_BY.items() if name not in ("mcp", "console")))
+@pytest.mark.parametrize("route", sorted(route for route, name in SERVED_BY.items() if name not in OF_ANOTHER_WIRE))
 def test_every_route_is_answered(functions: Functions, route: str) -> None:
     answer = asked(functions, route)
     assert answer["statusCode"] in good_statuses(route), answer
@@ -321,6 +337,43 @@ def test_the_protocols_other_methods_are_refused_as_it_wants(functions: Function
     event = copy.deepcopy(sample_events("mcp")["http"])
     event["requestContext"]["http"]["method"] = method
     assert functions["mcp"].invoke(event)["statusCode"] == 405
+
+
+def signing(functions: Functions, tenant: str) -> AgentCore:
+    """boto3's clients of AgentCore, with an access key of the tenant."""
+    key = f"AKIA{tenant.upper()}"
+    return AgentCore.of(SignedRequests(functions["agentcore"]), key, SIGNING_KEYS[key]["secret"])
+
+
+def test_boto3_keeps_its_agentcore_memory_here_by_its_signature(functions: Functions, user: str) -> None:
+    acme, globex, actor = signing(functions, "acme"), signing(functions, "globex"), f"team/{user}"
+    memory = acme.memory(user.replace("-", "_"))
+    event = acme.said(memory, "I moved to Lyon in May", actor)
+    assert acme.found(memory, "Where does she live?", namespace=f"/facts/{actor}/") == ["I moved to Lyon in May"]
+    acme.put(memory, f"/facts/{actor}/", "She paddles a canoe")
+    assert "She paddles a canoe" in acme.found(memory, "boats", namespace=f"/facts/{actor}/")
+    assert globex.control.list_memories()["memories"] == []
+    acme.data.delete_event(memoryId=memory, actorId=actor, sessionId="s", eventId=event["eventId"])
+    assert acme.events(memory, actor) == []
+    acme.control.delete_memory(memoryId=memory)
+
+
+def test_nothing_is_answered_there_without_a_signature(functions: Functions) -> None:
+    for headers in ({}, {"authorization": "Bearer header.claims.signature"}):
+        answer = functions["agentcore"].invoke(signed_event("POST", "/memories/", b"{}", headers))
+        assert answer["statusCode"] == 403
+
+
+def test_access_keys_that_cannot_be_read_stop_the_start_and_are_not_told(
+    deployment: Deployment, opt: Opt, tmp_path: Path
+) -> None:
+    with Gateway(deployment.upstream) as gateway:
+        gateway.parameters[SIGNING_PARAMETER] = json.dumps({"A/B": SIGNING_KEYS["AKIAACME"]})
+        function = started("agentcore", deployment, gateway, opt["agentcore"], tmp_path / "agentcore.log")
+        with pytest.raises(NoAnswer, match="RECOLLECT_SIGNING_KEYS_PARAMETER: what it holds must be JSON"):
+            function.outcome(signed_event("POST", "/memories/", b"{}", {}))
+        function.stop()
+    assert "secret-of-acme" not in function.log
 
 
 def test_roles_allow_all_that_was_asked_of_the_services(functions: Functions, deployment: Deployment) -> None:

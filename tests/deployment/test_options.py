@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from deployment.resolving import Stack, translated
-from deployment.template import FUNCTIONS, WITH_DATA, listed, statements, template, walk
+from deployment.template import FUNCTIONS, OPTIONAL, WITH_DATA, listed, statements, template, walk
 from recollect.entrypoints.http.headers import KEY, REPLAYED
 
-CONSOLE = {"Console": "true"}
+EVERY_FUNCTION = {name: value for given in OPTIONAL.values() for name, value in given.items()}
 VPC = {"SubnetIds": "subnet-0a1,subnet-0b2,subnet-0c3", "SecurityGroupIds": "sg-0a1,sg-0b2"}
 CUSTOMER_KEY = {"KmsKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"}
 ADDRESS = {
@@ -118,7 +118,7 @@ def test_the_domain_has_one_subnet_for_each_of_its_zones(source: Mapping[str, An
 def test_what_is_kept_is_encrypted_by_the_customers_key_which_every_function_may_use(
     source: Mapping[str, Any],
 ) -> None:
-    stack, arn = Stack(source, parameters=CUSTOMER_KEY), CUSTOMER_KEY["KmsKeyArn"]
+    stack, arn = Stack(source, parameters={**CUSTOMER_KEY, **EVERY_FUNCTION}), CUSTOMER_KEY["KmsKeyArn"]
     assert stack.properties("Table")["SSESpecification"] == {
         "SSEEnabled": True,
         "SSEType": "KMS",
@@ -137,7 +137,7 @@ def test_what_is_kept_is_encrypted_by_the_customers_key_which_every_function_may
 
 
 def test_every_role_has_the_boundary(source: Mapping[str, Any]) -> None:
-    stack = Stack(source, parameters={**BOUNDARY, **CONSOLE})
+    stack = Stack(source, parameters={**BOUNDARY, **EVERY_FUNCTION})
     roles = {name: one for name, one in stack.made().items() if one["Type"] == "AWS::IAM::Role"}
     assert sorted(roles) == sorted(ROLES)
     assert all(one["Properties"]["PermissionsBoundary"] == BOUNDARY["PermissionsBoundaryArn"] for one in roles.values())
@@ -148,15 +148,18 @@ def test_a_stack_of_two_of_them_is_refused_by_no_rule(source: Mapping[str, Any])
     assert Stack(source, parameters=together).refusals() == []
 
 
-def test_without_the_parameter_there_is_nothing_of_the_console(source: Mapping[str, Any]) -> None:
-    without, asked = Stack(source), Stack(source, parameters=CONSOLE)
+@pytest.mark.parametrize("function", OPTIONAL)
+def test_without_its_parameter_there_is_nothing_of_an_optional_function(
+    source: Mapping[str, Any], function: str
+) -> None:
+    without, asked, name = Stack(source), Stack(source, parameters=OPTIONAL[function]), function.capitalize()
     added = set(asked.made()) - set(without.made())
-    named = {name for name in added if name.startswith("Console")}
-    assert added == named
-    assert {"ConsoleFunction", "ConsoleRole", "ConsoleLogs", "ConsolePermission"} <= named
-    assert "Console" not in str(without.made())
-    assert "ConsoleUrl" not in without.outputs()
-    assert asked.outputs()["ConsoleUrl"].endswith("/console")
+    assert {one for one in added if not one.startswith(name)} == set()
+    assert {f"{name}{part}" for part in ("Function", "Role", "Logs", "Permission")} <= added
+    assert name not in str(without.made())
+    assert f"{name}Url" not in without.outputs()
+    assert f"{name}Url" in asked.outputs()
+    assert asked.refusals() == []
 
 
 def test_the_console_has_no_right_to_data() -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 from deployment.account import Account
 from deployment.resolving import Stack, translated
-from deployment.template import FUNCTIONS, ROOT, WITH_DATA, function, operations, routes, schedules, template
+from deployment.template import FUNCTIONS, OPTIONAL, ROOT, function, operations, routes, schedules, template
 
-WAITED_FOR = tuple(name for name in WITH_DATA if routes(name) and not schedules(name))
+WAITED_FOR = tuple(name for name in FUNCTIONS if routes(name) and not schedules(name) and name not in OPTIONAL)
 """Nobody waits for a run on schedule or of the stream: a snapshot would cost and help no one.
 
-The console opens nothing that takes long: its pages wait for the others.
+The console opens nothing that takes long: its pages wait for the others. A snapshot of AgentCore's function would go on
+with keys that were taken away.
 """
 ON = {"SnapStart": "one"}
 

@@ -39,13 +39,12 @@ from recollect.tool_calls.protocol import Statistics
 
 DASHBOARDS = tuple(resources("AWS::CloudWatch::Dashboard"))
 JUDGING = ("project", "jobs")
-RERANKING = ("retrieval", "context")
+RERANKING = ("retrieval", "context", "agentcore")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_OPENAI_API_KEY": "a parameter holds the key: whoever may read a configuration reads its variables",
     "RECOLLECT_API_KEYS": "the API's authorizer reads tokens instead",
     "RECOLLECT_SIGNING_KEYS": "a parameter holds them: whoever may read a configuration reads its variables",
-    "RECOLLECT_SIGNING_KEYS_PARAMETER": "the API's authorizer reads tokens instead",
     "RECOLLECT_CORS_ORIGINS": "the API answers browsers itself, by CorsOrigins",
     "RECOLLECT_TEST_CLOCK": "never where users are",
     "RECOLLECT_LOCAL_API": "for `sam local` alone: on AWS the authorizer checks tokens",
@@ -270,9 +269,17 @@ def test_the_key_of_a_model_is_with_the_functions_that_ask_it_alone() -> None:
     assert reading == asking
 
 
+def test_the_secrets_of_signing_clients_are_with_the_function_that_they_ask_alone() -> None:
+    name = "RECOLLECT_SIGNING_KEYS_PARAMETER"
+    assert [one for one in FUNCTIONS if name in environment(one)] == ["agentcore"]
+    assert environment("agentcore")[name] == {"Ref": "SigningKeysParameter"}
+    assert [one for one in FUNCTIONS if "${SigningKeysParameter}" in str(statements(one))] == ["agentcore"]
+
+
 def test_no_key_stands_in_a_parameter_or_in_a_function_s_configuration() -> None:
     """By name alone: whoever may read a configuration reads its variables."""
-    assert all("RECOLLECT_OPENAI_API_KEY" not in environment(name) for name in FUNCTIONS)
+    keys = {"RECOLLECT_OPENAI_API_KEY", "RECOLLECT_SIGNING_KEYS"}
+    assert all(not keys & environment(name).keys() for name in FUNCTIONS)
     assert [name for name, one in template()["Parameters"].items() if "NoEcho" in one] == []
 
 

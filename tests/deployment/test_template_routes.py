@@ -13,6 +13,7 @@ from deployment.template import (
     PUBLIC_ROUTES,
     ROOT,
     SHELL_ROUTES,
+    SIGNED_ROUTES,
     function,
     operations,
     paths,
@@ -69,18 +70,25 @@ def test_the_console_has_a_shell_for_everybody_and_pages_below_one_path() -> Non
     assert set(routes("console")) == SHELL_ROUTES | {f"{method} {FETCHED}/{{proxy+}}" for method in ("GET", "POST")}
 
 
-def test_only_the_public_routes_and_the_shell_need_no_token() -> None:
+def test_the_paths_of_agentcore_are_below_the_one_that_is_sent_to_its_function() -> None:
+    assert set(routes("agentcore")) == SIGNED_ROUTES
+    of_code = [route.template for route in routes_of(["agentcore"])]
+    patterns = [one.replace("{proxy+}", ".+") for one in SIGNED_ROUTES]
+    assert [one for one in of_code if not any(re.fullmatch(pattern, one) for pattern in patterns)] == []
+
+
+def test_only_the_public_routes_the_shell_and_those_of_signed_requests_need_no_token() -> None:
     api = properties("Api")["Auth"]
     assert set(api["Authorizers"]) == {api["DefaultAuthorizer"]}
     assert set(api["Authorizers"]["Tokens"]["JwtConfiguration"]) == {"issuer", "audience"}
     of_their_own = {route: one["security"] for route, one in operations().items() if "security" in one}
-    assert of_their_own == {route: [{"NONE": []}] for route in PUBLIC_ROUTES | SHELL_ROUTES}
+    assert of_their_own == {route: [{"NONE": []}] for route in PUBLIC_ROUTES | SHELL_ROUTES | SIGNED_ROUTES}
 
 
 def test_as_sam_translates_it_every_other_route_wants_a_token() -> None:
     for path, each in translated()["Resources"]["Api"]["Properties"]["Body"]["paths"].items():
         for method, one in each.get("Fn::If", [None, each])[1].items():
-            public = f"{method.upper()} {path}" in PUBLIC_ROUTES | SHELL_ROUTES
+            public = f"{method.upper()} {path}" in PUBLIC_ROUTES | SHELL_ROUTES | SIGNED_ROUTES
             assert method == "parameters" or one["security"] == [{"NONE" if public else "Tokens": []}]
 
 
@@ -115,7 +123,7 @@ def test_where_a_function_has_an_alias_the_api_calls_that() -> None:
     made = translated()["Resources"]
     aliased = {one["Properties"]["FunctionName"]["Ref"] for one in made.values() if one["Type"] == "AWS::Lambda::Alias"}
     called = set(re.findall(r"functions/\${(\w+)\.Arn}/invocations", str(made["Api"])))
-    assert called == {"SummarizeFunction", "ConsoleFunction"}
+    assert called == {"SummarizeFunction", "ConsoleFunction", "AgentcoreFunction"}
     assert called & aliased == set()
 
 

@@ -17,7 +17,8 @@ PAGE = (ROOT / "docs/integrations/agentcore.md").read_text("utf-8")
 
 def test_a_program_moves_by_two_variables(tmp_path: Path) -> None:
     with served(tmp_path) as url:
-        exported = dict(re.findall(r"(AWS_\w+)=(\S+)", PAGE.replace("http://127.0.0.1:8700", url)))
+        of_a_laptop = PAGE.partition("## On AWS")[0].replace("http://127.0.0.1:8700", url)
+        exported = dict(re.findall(r"(AWS_\w+)=(\S+)", of_a_laptop))
         command = [sys.executable, "-W", "ignore", "-c", "\n".join(blocks(PAGE, "python"))]
         variables = {**os.environ, "PYTHONPATH": str(frameworks()), **exported}
         ran = subprocess.run(command, capture_output=True, text=True, env=variables, cwd=tmp_path, timeout=120)

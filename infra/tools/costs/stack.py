@@ -13,6 +13,8 @@ import yaml
 TEMPLATE = Path(__file__).resolve().parents[3] / "template.yaml"
 OF_DOMAIN = frozenset({"HasDomain", "HasBurstableEngine"})
 """Conditions that a stack without a domain does not meet."""
+OFF_BY_DEFAULT = frozenset({"HasAgentcore"})
+"""Conditions that no stack meets whose parameters are at their defaults."""
 _HOURS = {"minute": 1 / 60, "minutes": 1 / 60, "hour": 1.0, "hours": 1.0, "day": 24.0, "days": 24.0}
 
 
@@ -82,7 +84,8 @@ def _hours_between(expression: str) -> float:
 def alarm_metrics(*, domain: bool) -> int:
     """Metrics that the alarms read; an alarm of several is billed for each. `domain`: those of the domain too."""
     alarms = [one for one in template()["Resources"].values() if one["Type"] == _ALARM]
-    made = [one for one in alarms if domain or one.get("Condition") not in OF_DOMAIN]
+    left_out = OFF_BY_DEFAULT if domain else OFF_BY_DEFAULT | OF_DOMAIN
+    made = [one for one in alarms if one.get("Condition") not in left_out]
     return sum(_metrics_of(one["Properties"]) for one in made)
 
 

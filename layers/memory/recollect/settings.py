@@ -130,11 +130,14 @@ def _is_key(key: str, value: object) -> bool:
 
 
 def signing_keys(text: str) -> Mapping[str, SigningKey]:
-    """The access keys in JSON. Raises ValueError, which quotes nothing of it."""
+    """The access keys in JSON. Raises ValueError, which quotes nothing of it.
+
+    The sentence is in ASCII: Lambda's runtime client can hand on no other error of a start.
+    """
     given = json.loads(text) if text else {}
     if not isinstance(given, dict) or not all(_is_signing_key(name, value) for name, value in given.items()):
         raise ValueError(
-            'must be JSON such as {"AKIAEXAMPLE": {"secret": "…", "tenant": "acme"}}, the secret of 16 characters or '
+            'must be JSON such as {"AKIAEXAMPLE": {"secret": "...", "tenant": "acme"}}, the secret of 16 characters or '
             "more, the name without / , or spaces"
         )
     return {name: _signing_key(dict(value)) for name, value in given.items()}
@@ -189,7 +192,9 @@ class Settings:
         signing_keys,
     )
     signing_keys_parameter: str = _setting(
-        "", "SSM parameter (SecureString) that holds the same, read once at start; only one of the two may be set."
+        "",
+        "SSM parameter (SecureString) that holds the same, read once at start; only one of the two may be set. On AWS "
+        "it is the parameter `SigningKeysParameter`.",
     )
     cors_origins: tuple[str, ...] = _setting(
         "",

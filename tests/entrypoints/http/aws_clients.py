@@ -23,7 +23,7 @@ class _Raw:
         yield self._body
 
 
-def aws_client(surface: Surface, service: str, key: str = "anybody", secret: str = "anything-at-all-0123") -> Any:
+def aws_client(surface: Surface, service: str, key: str, secret: str, origin: str = ORIGIN) -> Any:
     """The client of a service, with these credentials."""
 
     def answered(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
@@ -35,7 +35,7 @@ def aws_client(surface: Surface, service: str, key: str = "anybody", secret: str
         return AWSResponse(request.url, answer.status, answer.headers, _Raw(answer.text.encode()))
 
     client = boto3.client(
-        service, endpoint_url=ORIGIN, config=_NO_RETRIES, aws_access_key_id=key, aws_secret_access_key=secret
+        service, endpoint_url=origin, config=_NO_RETRIES, aws_access_key_id=key, aws_secret_access_key=secret
     )
     client.meta.events.register_first("before-send.*.*", answered)
     return client

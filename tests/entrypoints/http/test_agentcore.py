@@ -13,7 +13,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from entrypoints.http.aws_clients import aws_client
-from entrypoints.http.calling import Caller, Laptop
+from entrypoints.http.calling import ORIGIN, Caller, Laptop, Surface
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_logs import exported
 from recollect.app import App
@@ -44,13 +44,15 @@ class AgentCore:
 
     data: Any
     control: Any
-    surface: Laptop
+    surface: Surface
 
     @classmethod
-    def of(cls, surface: Laptop, *key: str) -> "AgentCore":
+    def of(
+        cls, surface: Surface, key: str = "anybody", secret: str = "anything-at-all", *, origin: str = ORIGIN
+    ) -> "AgentCore":
         """With these credentials, or any."""
         services = ("bedrock-agentcore", "bedrock-agentcore-control")
-        data, control = (aws_client(surface, service, *key) for service in services)
+        data, control = (aws_client(surface, service, key, secret, origin) for service in services)
         return cls(data, control, surface)
 
     def memory(self, name: str = "chat", **more: Any) -> str:

@@ -19,7 +19,7 @@ from recollect.entrypoints.http.aws import build_handler, http_handler
 from recollect.entrypoints.http.credentials import checked_tenant
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.models import build_models
-from recollect.entrypoints.http.routes import GROUPS, routes_of
+from recollect.entrypoints.http.routes import GROUPS, OWN_SERVER, routes_of
 from recollect.entrypoints.http.routing import find_route
 from recollect.entrypoints.http.warm_up import NEEDED, NOBODY, ROUNDS, WARM_UPS, as_nobody, run_warm_ups, unheard_log
 from recollect.entrypoints.lambda_handlers import mcp_handler
@@ -54,7 +54,7 @@ def test_every_warm_up_is_a_good_request_of_its_group(group: str, app: App) -> N
 
 def test_every_function_that_answers_is_warmed_up() -> None:
     """`jobs` and others have no clients; `mcp` and `summarize` have lists of their own."""
-    assert set(WARM_UPS) <= set(GROUPS)
+    assert set(WARM_UPS) <= {*GROUPS, *OWN_SERVER}
     assert {name for name in WITH_DATA if routes(name)} - {"mcp", "converse", "summarize"} <= set(WARM_UPS)
 
 

@@ -25,6 +25,7 @@ OPENED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "knowledge": (*_WRITING, "knowledge", "items", "logs", "retrieval.memory", "memories.store"),
         "arbitration": (*_WRITING, "arbitration.arbiter", "arbitration.given", "parts.publisher"),
         "mcp": (*_WRITING, "context.model_call", "memories.store", "knowledge"),
+        "agentcore": (*_WRITING, "timeline.events", "items", "retrieval.memory", "memories.listing", "deletion.events"),
         "summarize": ("summaries.conversations", "summaries.stored", "summaries.goals", "rules", "parts.idempotency"),
         "project": ("projection.events", "parts.publisher", "parts.projections"),
     }

@@ -3,13 +3,14 @@
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.entrypoints.http.access_log import AccessLog, lambda_log
-from recollect.entrypoints.http.credentials import Authenticate, token_credentials
+from recollect.entrypoints.http.credentials import Authenticate, signed_credentials, token_credentials
 from recollect.entrypoints.http.dispatch import Answer, Dispatcher, is_sent_in_base64
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.models import build_models
@@ -35,6 +36,21 @@ def http_handler(*groups: str, app: App | None = None) -> Handler:
     return handler
 
 
+def agentcore_handler(app: App) -> Handler:
+    """Serves AgentCore's routes to whoever signs with a key of the settings, and to nobody else; warmed up too."""
+    from recollect.entrypoints.http.agentcore.wire import sent_path
+
+    group = "agentcore"
+    dispatch = Dispatcher(app, routes_of([group]), signed_credentials(app.settings), lambda_log(app.settings.log_level))
+
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        call = call_of(event, _remaining_seconds(context))
+        return response_of(dispatch.dispatch(replace(call, raw_path=sent_path(call.path))))
+
+    _warm_up(app, [group])
+    return handler
+
+
 def _warm_up(app: App, groups: Iterable[str]) -> None:
     build_models(model for route in routes_of(groups) for model in (route.body, route.query, route.answer))
     named = [one for group in groups for one in (group, *NEEDED.get(group, ()))]
@@ -51,10 +67,15 @@ def build_handler(
     dispatch = Dispatcher(app, routes_of(groups), authenticate or cloud_credentials(settings), log)
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        remaining = min(API_SECONDS, context.get_remaining_time_in_millis() / 1000) - _MARGIN_SECONDS
-        return response_of(dispatch.dispatch(call_of(event, max(0.0, remaining))))
+        return response_of(dispatch.dispatch(call_of(event, _remaining_seconds(context))))
 
     return handler
+
+
+def _remaining_seconds(context: Any) -> float:
+    """Until the API gives up, or the function has to."""
+    seconds: float = context.get_remaining_time_in_millis() / 1000
+    return max(0.0, min(API_SECONDS, seconds) - _MARGIN_SECONDS)
 
 
 def cloud_credentials(settings: Settings) -> Authenticate:
@@ -79,9 +100,11 @@ def call_of(event: Event, remaining_seconds: float) -> Call:
     context = event.get("requestContext") or {}
     authorizer = context.get("authorizer") or {}
     token = authorizer.get("jwt")
+    base_path, path = _path(event, context)
     return Call(
         method=str(context["http"]["method"]).upper(),
-        path=_path(event, context),
+        path=path,
+        base_path=base_path,
         query=_query(event),
         headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
         body=_body(event),
@@ -92,10 +115,10 @@ def call_of(event: Event, remaining_seconds: float) -> Call:
     )
 
 
-def _path(event: Event, context: Mapping[str, Any]) -> str:
-    """As the server decoded it, once; without the stage, where an HTTP API has one that is not the default."""
-    path, stage = str(event["rawPath"]), f"/{context.get('stage')}/"
-    return path[len(stage) - 1 :] if path.startswith(stage) else path
+def _path(event: Event, context: Mapping[str, Any]) -> tuple[str, str]:
+    """The stage, where an HTTP API has one that is not the default, and the path after it, as the API decoded it."""
+    path, stage = str(event["rawPath"]), f"/{context.get('stage')}"
+    return (stage, path.removeprefix(stage)) if path.startswith(f"{stage}/") else ("", path)
 
 
 def _query(event: Event) -> Sequence[tuple[str, str]]:

@@ -124,6 +124,11 @@ def token_credentials(settings: Settings) -> Authenticate:
     return read_by(readers, "no token was checked for this request")
 
 
+def signed_credentials(settings: Settings) -> Authenticate:
+    """AgentCore's routes in the cloud, where no token is checked: a signature, whatever else is sent."""
+    return read_by((SignatureReader(settings.signing_keys),), "the request must be signed (AWS Signature Version 4)")
+
+
 def key_credentials(settings: Settings) -> Authenticate:
     """The laptop: a key or a signature; where no keys are set, the tenant `local`, admin, whatever is sent."""
     if not settings.has_keys:

@@ -13,7 +13,7 @@ from recollect.entrypoints.http.headers import now_of
 from recollect.entrypoints.http.messages import VERSION, Call, Reply, Request
 from recollect.entrypoints.http.models import DocumentModel, Nothing, RequestModel, answer_text, parse_json
 from recollect.entrypoints.http.problems import INVALID, NEEDS_VERSION, TOO_LARGE, Declined, problem, read_as, reply_to
-from recollect.entrypoints.http.routing import ANSWER_BYTES, OURS, Route, Wire, find_route, path_ids, query_of
+from recollect.entrypoints.http.routing import ANSWER_BYTES, Route, find_route, path_ids, query_of
 from recollect.settings import Principal
 
 _ESCAPED = re.compile(r'[\x00-\x1f"\\]')
@@ -69,7 +69,7 @@ class Dispatcher:
         error: Exception | None = None
         try:
             reply = self._reply(call, seen)
-            answer = rendered(reply, self._wire_of(seen.route).answer_bytes)
+            answer = rendered(reply, seen.route.wire.answer_bytes if seen.route and self._large else ANSWER_BYTES)
         except Exception as caught:  # noqa: BLE001 - the last resort: logged by its type, answered as a problem
             error, reply = caught, (seen.route.wire.refusal if seen.route else reply_to)(caught)
             answer = rendered(reply)
@@ -82,7 +82,7 @@ class Dispatcher:
         seen.principal = principal = self._authenticate(call) if route.needs_credentials else LOCAL
         if route.admin and not principal.admin:
             raise Forbidden("this needs an administrator")
-        most = self._wire_of(route).body_bytes
+        most = route.wire.body_bytes if self._large else route.wire.stack_body_bytes
         if len(call.body) > most:
             raise Declined(TOO_LARGE, f"a body has at most {most} bytes")
         request = Request(
@@ -97,10 +97,6 @@ class Dispatcher:
         if route.needs_version and not request.names_version:
             raise Declined(NEEDS_VERSION, f"{VERSION} is missing: an ETag of the object, or *")
         return route.handle(self._app, request)
-
-    def _wire_of(self, route: Route | None) -> Wire:
-        """That of the route where it counts."""
-        return route.wire if route is not None and self._large else OURS
 
 
 @dataclass(slots=True)

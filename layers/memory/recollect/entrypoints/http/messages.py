@@ -30,7 +30,7 @@ class Call:
 
     `path` and `query` are percent-decoded once; header names are in lower case. `claims` are those of a JWT that
     the authorizer in front has checked, None where there is no authorizer. `body` is what was sent, in bytes.
-    `raw_path` is the path as it was sent, where the server tells it.
+    `raw_path` is the path as it was sent, where the server tells it, `base_path` what stood before it: an API's stage.
     `source_address` is the sender's, where an API told it.
     """
 
@@ -44,11 +44,12 @@ class Call:
     request_id: str | None = None
     source_address: str | None = None
     raw_path: str | None = None
+    base_path: str = ""
 
     @property
     def encoded_path(self) -> str:
-        """The path percent-encoded; where the server has decoded it, as botocore encodes such a one."""
-        return quote(self.path, safe="/-._~") if self.raw_path is None else self.raw_path
+        """All of the path percent-encoded; where the server has decoded it, as botocore encodes such a one."""
+        return self.base_path + (quote(self.path, safe="/-._~") if self.raw_path is None else self.raw_path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

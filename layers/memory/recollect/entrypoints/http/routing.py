@@ -69,13 +69,15 @@ class Wire:
     """In what form routes speak. `refusal` makes the answer of an error.
 
     With `encoded_ids` an id in a path is percent-encoded, slashes too, and any text; else it is one of ours
-    (`path_id`). `body_bytes` and `answer_bytes` hold on a server of one's own; Lambda takes no more than ours.
+    (`path_id`). `body_bytes` and `answer_bytes` hold on a server of one's own; behind Lambda `stack_body_bytes`, and no
+    larger answer than ours.
     """
 
     refusal: Callable[[Exception], Reply] = reply_to
     encoded_ids: bool = False
     body_bytes: int = BODY_BYTES
     answer_bytes: int = ANSWER_BYTES
+    stack_body_bytes: int = BODY_BYTES
 
 
 OURS = Wire()

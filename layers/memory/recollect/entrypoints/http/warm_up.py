@@ -68,6 +68,7 @@ _SEARCH = WarmUp("POST", "/v1/search", {"user_id": USER, "query": _QUESTION, "to
 _TURN = {"role": "user", "content": _SENTENCE}
 _EVENT = WarmUp("POST", "/v1/events", {"user_id": USER, "conversation_id": "c", "events": [_TURN]})
 _CONTEXT = WarmUp("POST", "/v1/context", {"user_id": USER, "conversation_id": "c", "input": _QUESTION}, True)
+_ITEM_SEARCH = WarmUp("POST", "/store/items/search", {"namespace_prefix": ["n"], "query": _QUESTION}, True)
 _OLD = {
     "id": "a", "user_id": USER, "content": "I live in Paris.", "timestamp": "2024-01-01T00:00:00Z",
     "importance": 0.5, "source": "user", "keywords": ["home"],
@@ -96,8 +97,9 @@ WARM_UPS: Mapping[str, tuple[WarmUp, ...]] = MappingProxyType(
         "tools": (WarmUp("POST", "/v1/tool-calls", {"user_id": USER, "text": _TOOL_CALLS, "execute": True}, True),),
         "items": (
             WarmUp("PUT", "/store/items", {"namespace": ["n"], "key": "k", "value": {"text": _SENTENCE}}, True),
-            WarmUp("POST", "/store/items/search", {"namespace_prefix": ["n"], "query": _QUESTION}, True),
+            _ITEM_SEARCH,
         ),
+        "agentcore": (_EVENT, _SEARCH, _ITEM_SEARCH, WarmUp("POST", "/memories/", {})),
         "rules": (WarmUp("GET", "/v1/rules"),),
         "arbitration": (WarmUp("POST", "/v1/arbitrations", {"candidate": _NEW, "existing": [_OLD]}),),
         "merge_rules": (WarmUp("GET", "/v1/merge-rules"),),
@@ -106,7 +108,9 @@ WARM_UPS: Mapping[str, tuple[WarmUp, ...]] = MappingProxyType(
 )
 """By group of routes: what its clients ask for most, what it writes for them among it. None asks a language model."""
 
-NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType({"turns": ("ingest", "context")})
+NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"turns": ("ingest", "context"), "agentcore": ("ingest", "retrieval", "items")}
+)
 """Other groups whose routes are asked too."""
 
 

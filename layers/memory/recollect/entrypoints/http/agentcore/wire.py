@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from recollect.app import App
 from recollect.core.errors import (
@@ -47,6 +48,9 @@ from recollect.items.use_cases import Get, Put
 ROOT = "agentcore"
 EVENT_BYTES = 11_000_000
 """Of a request or an answer on a server of one's own: an event has at most 10 MB, as AgentCore's."""
+STACK_EVENT_BYTES = 4_400_000
+"""Of a request to a stack: the event is its answer too, which Lambda sends in base64 where that is shorter."""
+_ACTOR = re.compile(r"(/memories/[^/]+/actor/)(.+?)(/sessions(?:/[^/]+(?:/events/[^/]+)?)?)")
 _AT_ONCE = 25
 _PLAIN = re.compile("[A-Za-z0-9_-]{1,64}")
 _BY_STATUS = {
@@ -86,7 +90,25 @@ def _sentence(told: Reply) -> str:
     return "; ".join(places) or str(told.body["detail"])
 
 
-WIRE = Wire(refusal, encoded_ids=True, body_bytes=EVENT_BYTES, answer_bytes=EVENT_BYTES)
+WIRE = Wire(
+    refusal,
+    encoded_ids=True,
+    body_bytes=EVENT_BYTES,
+    answer_bytes=EVENT_BYTES,
+    stack_body_bytes=STACK_EVENT_BYTES,
+)
+
+
+def sent_path(path: str) -> str:
+    """The path as botocore sent it, of one that an HTTP API has decoded: of all names only an actor's has slashes.
+
+    Where that is a guess (an actor `a/sessions`), a wrong one fits no signature.
+    """
+    found = _ACTOR.fullmatch(path)
+    if found is None:
+        return quote(path, safe="/-._~")
+    before, actor, after = found.groups()
+    return f"{quote(before, safe='/-._~')}{quote(actor, safe='-._~')}{quote(after, safe='/-._~')}"
 
 
 def label(name: str) -> str:

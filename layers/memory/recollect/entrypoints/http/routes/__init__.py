@@ -36,7 +36,7 @@ SECTIONS = {
 """Of each group the title and a sentence, in the order in which one learns them."""
 
 OWN_SERVER = ("mem0", "agentcore")
-"""What a server of one's own answers beside them, and no function of the cloud (docs/integrations/)."""
+"""What a server of one's own answers beside them (docs/integrations/), and of the cloud's functions one the second."""
 
 
 def routes_of(groups: Iterable[str]) -> list[Route]:
