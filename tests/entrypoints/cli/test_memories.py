@@ -45,6 +45,34 @@ def test_a_memory_is_edited_and_shown_with_its_history(run: Run) -> None:
     assert (found["id"], found["kind"], found["version"]) == (first["id"], "memory", 3)
 
 
+def test_the_history_tells_what_a_memory_was_and_what_it_became(run: Run) -> None:
+    first = saved(run, "Anna lives in Lyon", "--expires", "2100-01-01")
+    run("memories", "edit", first["id"], *ANNA, "--content", "Anna moved to\x1b[31m Oslo", "--importance", "0.9")
+    run("memories", "edit", first["id"], *ANNA, "--expires", "never", "--metadata", '{"a": [1]}', "--keyword", "city")
+    told = run("memories", "history", first["id"], *ANNA).stdout.splitlines()
+    heads = [line for line in told if line.startswith("version ")]
+    assert [head[len("version 1  2026-11-27 02:10  ") :] for head in heads] == [
+        "create by user anna",
+        "patch by user anna",
+        "patch by user anna",
+    ]
+    assert [line.strip() for line in told if line not in heads] == [
+        "said: Anna lives in Lyon",
+        "was: Anna lives in Lyon",
+        "now: Anna moved to\ufffd[31m Oslo",
+        "importance: 0.50 -> 0.90",
+        "the words stayed",
+        "keywords: none -> city",
+        "expires at: 2100-01-01 00:00 -> none",
+        'metadata: none -> {"a": [1]}',
+    ]
+    lines = run("memories", "history", first["id"], *ANNA, "--json").stdout.splitlines()
+    assert [json.loads(line)["version"] for line in lines] == [1, 2, 3]
+    for whose in (("--user", "bob"), (*ANNA, "--tenant", "globex")):
+        ran = run("memories", "history", first["id"], *whose)
+        assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", "error: no such memory\n")
+
+
 def test_a_deleted_memory_is_gone(run: Run) -> None:
     first = saved(run, "Anna lives in Lyon")
     assert json.loads(run("memories", "delete", first["id"], *ANNA).stdout) == {"deleted": [first["id"]]}

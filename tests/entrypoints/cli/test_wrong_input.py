@@ -26,7 +26,10 @@ NONE = "018f0000-0000-7000-8000-000000000000"
         (("import", "FILE", "--user", "a\nb"), "--user"),
         (("import", "FILE", *ANA, "--at", "yesterday"), "--at"),
         (("import", "FILE", *ANA, "--format", "whatsapp"), "WhatsApp"),
-        *((("chat", *ANA, option, "a\x00b"), "an id has") for option in ("--user", "--conversation", "--persona")),
+        *(
+            (("chat", *ANA, option, "a\x00b"), f"error: {option}: an id has")
+            for option in ("--user", "--conversation", "--persona")
+        ),
         (("memories", "save", " ", *ANA), "error"),
         (("memories", "save", "x", *ANA, "--importance", "2"), "importance"),
         (("memories", "save", "x", *ANA, "--key", ".."), "key"),
@@ -47,6 +50,7 @@ NONE = "018f0000-0000-7000-8000-000000000000"
         (("knowledge", "learn", " "), "the text is empty"),
         (("knowledge", "learn", "by 'a' I mean 'b'", "--store", "a:b"), "store: "),
         (("knowledge", "list", "--tenant", "x" * 129), "--tenant: "),
+        (("rules", "--tenant", "x" * 129), "--tenant: "),
         (("merge-rules", "set", "mine", "not JSON"), "error: is no JSON\n"),
         (("merge-rules", "set", "mine", '{"extends": "a"}'), "extends: there is no rule of this name"),
         (("merge-rules", "set", "mine", '{"merge": {"boostAmount": 7}}'), "merge.boostAmount: must be a number, 0 to"),

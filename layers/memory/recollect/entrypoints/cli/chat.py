@@ -20,7 +20,16 @@ from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, Household, Persona, Tenant, User, opened, scope_of
+from recollect.entrypoints.cli.commands import (
+    LOCAL_TENANT,
+    Household,
+    Persona,
+    Tenant,
+    User,
+    check_ids,
+    opened,
+    scope_of,
+)
 from recollect.entrypoints.cli.console import (
     ensure_model,
     message_console,
@@ -91,8 +100,7 @@ def chat(
     RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself.
     """
     scope = scope_of(user, persona, household, tenant)
-    if conversation is not None:
-        scope_of(conversation, tenant=tenant)
+    check_ids(conversation=conversation)
     settings = settings_of_environment()
     ensure_model(settings)
     with opened(settings) as app, projecting(app):

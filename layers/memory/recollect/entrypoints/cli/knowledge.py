@@ -11,7 +11,7 @@ from recollect.app import App
 from recollect.arbitration.merge_rules import export as exported_rules
 from recollect.core.errors import InvalidInput
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, opened
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, check_ids, opened
 from recollect.entrypoints.cli.console import (
     json_of,
     naming_the_part,
@@ -44,6 +44,7 @@ def rules(
     if check is not None:
         _check(check)
         return
+    check_ids(tenant=tenant)
     with opened() as app:
         found = app.rules.read(tenant)
     write_json(document_of(found.rules))

@@ -1,5 +1,6 @@
 """`recollect memories`, `bridge`, `decisions`, `conflicts`: what is remembered, decided, and still open."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -38,7 +39,7 @@ from recollect.entrypoints.http.routes.contradictions import conflict_json, deci
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
-from recollect.memories.reading import MemoryQuery
+from recollect.memories.reading import MemoryQuery, MemoryVersion
 from recollect.memories.save import MemoryChange
 from recollect.retrieval.attributes import MEMORY_FIELDS, of_fields
 
@@ -46,6 +47,7 @@ _PAGE = 200
 _SHOWN = 400
 _NEVER = "never"
 _SAMPLES = 20
+_COMPARED = ("status", "importance", "keywords", "key", "valid_to", "superseded_by", "expires_at", "metadata")
 
 MemoryId: TypeAlias = Annotated[str, typer.Argument(help="The memory's id, as `list` shows it.")]
 Keyword: TypeAlias = Annotated[list[str] | None, typer.Option("--keyword", help="May be given several times.")]
@@ -121,6 +123,14 @@ def show(
     memory = app.memories.store.one(scope, memory_id, utc_now())
     versions = app.memories.versions.read(scope, memory) if history else []
     write_json({"history": [version_json(one) for one in versions]} if history else memory_json(memory))
+
+
+@memories.command()
+def history(app: App, memory_id: MemoryId, scope: Scope, as_json: AsJson = False) -> None:
+    """Shows how a memory changed, its first version first: when, by whom, why, what it was; --json: as JSON Lines."""
+    versions = app.memories.versions.read(scope, app.memories.store.one(scope, memory_id, utc_now()))
+    changed = zip([None, *versions], versions, strict=False)
+    write_each("versions", changed, as_json, lambda step: version_json(step[1]), _write_step)
 
 
 @memories.command()
@@ -224,6 +234,47 @@ def _line(memory: Memory) -> Text:
     if memory.key is not None:
         line.append(one_line(f"{memory.key}: ", 70) + " ", style="bold")
     return line.append(one_line(memory.content, _SHOWN), style="not dim")
+
+
+def _write_step(step: tuple[MemoryVersion | None, MemoryVersion]) -> None:
+    before, after = step
+    write_line(_head_of_version(after))
+    said = [f"said: {one_line(after.memory.content, _SHOWN)}"]
+    for line in said if before is None else _changes(before.memory, after.memory):
+        write_line(f"    {line}")
+
+
+def _head_of_version(version: MemoryVersion) -> Text:
+    change, number = version.change, version.memory.version
+    head = Text(f"version {number}  " + (f"{change.at:%Y-%m-%d %H:%M}  " if change else ""), style="dim")
+    if change is not None:
+        head.append(f"{change.action.value} by {change.actor.kind.value} {one_line(change.actor.id, 40)}", "not dim")
+        reasons = [one_line(one, _SHOWN) for one in (change.rule, change.reason) if one]
+        head.append(f": {', '.join(reasons)}" if reasons else "", "not dim")
+    return head
+
+
+def _changes(before: Memory, after: Memory) -> list[str]:
+    """What differs, each as it was and as it became."""
+    words = [("was", before.content), ("now", after.content)] if before.content != after.content else []
+    lines = [f"{when}: {one_line(content, _SHOWN)}" for when, content in words] or ["the words stayed"]
+    pairs = ((name, _shown(getattr(before, name)), _shown(getattr(after, name))) for name in _COMPARED)
+    return lines + [f"{name.replace('_', ' ')}: {was} -> {now}" for name, was, now in pairs if was != now]
+
+
+def _shown(value: Any) -> str:
+    """One value on a line: a time as `list` has it, `none` where there is none."""
+    if value in (None, (), {}):
+        return "none"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, tuple):
+        return one_line(", ".join(value), _SHOWN)
+    return one_line(f"{value:.2f}" if isinstance(value, float) else _text_of(value), _SHOWN)
+
+
+def _text_of(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(dict(value), ensure_ascii=False)
 
 
 def _expiry(given: str | None) -> datetime | None:
