@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_no_route_is_answered_without_a_signature(app: App) -> None:
 def test_what_was_changed_on_the_way_is_refused(app: App, changed: dict[str, str]) -> None:
     with pytest.raises(ClientError, match="AccessDeniedException"):
         Function(app, changed=changed).of("acme").memory()
+
+
+def test_no_stranger_makes_an_error_of_ours(app: App) -> None:
+    function = Function(app)
+    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    scope = f"Credential=acme/{now[:8]}/eu-west-1/bedrock-agentcore/aws4_request"
+    signature = f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=content-type;host;x-amz-date, Signature={'0' * 64}"
+    signed = {"authorization": signature, "host": "a", "content-type": "b", "x-amz-date": now}
+    for place in ("rawPath", "rawQueryString", "host", "content-type", "authorization"):
+        for text in ("\ud800", "é", "%", "\x00"):
+            event = function.event("POST", "/memories/", b"{}", signed)
+            of = event if place in event else event["headers"]
+            of[place] += text
+            assert function.handle(event).status in (403, 404), (place, ascii(text))
 
 
 def test_a_wrong_secret_is_refused(app: App) -> None:

@@ -24,6 +24,11 @@ NO_HEADERS: Mapping[str, str] = {}
 _ANY = "*"
 
 
+def encoded(path: str, safe: str = "/") -> str:
+    """A decoded path percent-encoded as botocore does it; whatever text it is."""
+    return quote(path, safe=f"{safe}-._~", errors="surrogatepass")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A request as a server hands it over.
@@ -49,7 +54,7 @@ class Call:
     @property
     def encoded_path(self) -> str:
         """All of the path percent-encoded; where the server has decoded it, as botocore encodes such a one."""
-        return self.base_path + (quote(self.path, safe="/-._~") if self.raw_path is None else self.raw_path)
+        return self.base_path + (self.raw_path if self.raw_path is not None else encoded(self.path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,8 @@ _OURS = "x-recollect-"
 _TERMINATOR = "aws4_request"
 _DATE = "%Y%m%dT%H%M%SZ"
 _UNRESERVED = "-._~"
+_ANY_TEXT = "surrogatepass"
+"""What is no Unicode is signed by nobody: it is refused as any other request, and is no failure of ours."""
 _PART = r"[^/,\s]{1,128}"
 _HEADER = re.compile(
     rf"{ALGORITHM}\s+Credential=({_PART})/(\d{{8}})/({_PART})/({_PART})/{_TERMINATOR}\s*,"
@@ -82,7 +84,8 @@ def _needed_headers(call: Call) -> set[str]:
 
 def signature_of(call: Call, signature: Signature, secret: str, signed_at: str) -> str:
     """The signature that the request must have."""
-    hashed = hashlib.sha256(_canonical_request(call, signature.signed_headers).encode()).hexdigest()
+    canonical = _canonical_request(call, signature.signed_headers)
+    hashed = hashlib.sha256(canonical.encode("utf-8", _ANY_TEXT)).hexdigest()
     text = "\n".join((ALGORITHM, signed_at, "/".join((*signature.scope, _TERMINATOR)), hashed))
     key = f"AWS4{secret}".encode()
     for part in (*signature.scope, _TERMINATOR):
@@ -105,8 +108,12 @@ def _canonical_request(call: Call, signed_headers: Sequence[str]) -> str:
 
 
 def _canonical_query(pairs: Sequence[tuple[str, str]]) -> str:
-    encoded = sorted((quote(name, safe=_UNRESERVED), quote(value, safe=_UNRESERVED)) for name, value in pairs)
+    encoded = sorted((_quoted(name), _quoted(value)) for name, value in pairs)
     return "&".join(f"{name}={value}" for name, value in encoded)
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=_UNRESERVED, errors=_ANY_TEXT)
 
 
 def _canonical_value(headers: Mapping[str, str], name: str) -> str:

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
 
 from recollect.app import App
 from recollect.core.errors import (
@@ -38,7 +37,7 @@ from recollect.core.ids import id_fault
 from recollect.core.items import ALL_PAGES, pages
 from recollect.core.scope import SHARED_OWNER, Scope
 from recollect.entrypoints.http.cursors import Listing, open_cursor, seal
-from recollect.entrypoints.http.messages import Reply, Request
+from recollect.entrypoints.http.messages import Reply, Request, encoded
 from recollect.entrypoints.http.models import json_text
 from recollect.entrypoints.http.problems import Declined, reply_to
 from recollect.entrypoints.http.routing import Wire
@@ -106,9 +105,9 @@ def sent_path(path: str) -> str:
     """
     found = _ACTOR.fullmatch(path)
     if found is None:
-        return quote(path, safe="/-._~")
+        return encoded(path)
     before, actor, after = found.groups()
-    return f"{quote(before, safe='/-._~')}{quote(actor, safe='-._~')}{quote(after, safe='/-._~')}"
+    return f"{encoded(before)}{encoded(actor, safe='')}{encoded(after)}"
 
 
 def label(name: str) -> str:
