@@ -69,7 +69,7 @@ DEFAULTS: dict[str, Any] = {
     "retention": [],
     "conflict": {
         "auto_apply": "judged",
-        "settle": 0.85,
+        "settle": 0.8,
         "ask": 0.3,
         "semantic_threshold": 0.8,
         "keyword_threshold": 0.5,

@@ -15,7 +15,7 @@ from recollect.adapters.embedders.building.weights import LAYERS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 from recollect.core.vectors import FloatArray
 
-VERSION = "e5-judge.5"
+VERSION = "e5-judge.6"
 RELEVANCE_VERSION = "e5-relevance.2"
 _LARGEST = 127
 

@@ -8,7 +8,7 @@ from recollect.ports import PairModel
 from recollect.rules.groups import Rules
 from recollect.rules.importance import score
 
-LEAST_LASTING = 0.2
+LEAST_LASTING = 0.1
 """The probability of lasting from which on a message may become a memory (docs/memories.md has what it keeps out)."""
 
 

@@ -154,7 +154,7 @@ class ConflictRules:
         "judged",
         "What is settled without being asked: by keys and the judge, by the arbiter too, or by keys alone",
     )
-    settle: float = option(_SHARE, 0.85, "The judge's confidence from which on a contradiction is settled")
+    settle: float = option(_SHARE, 0.8, "The judge's confidence from which on a contradiction is settled")
     ask: float = option(_SHARE, 0.3, "That from which on a conflict is left open; below it both simply stand")
     semantic_threshold: float = option(_SHARE, 0.8, "Cosine above which two memories are alike")
     keyword_threshold: float = option(_SHARE, 0.5, "Share of common keywords above which they are")
