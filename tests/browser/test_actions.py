@@ -57,6 +57,30 @@ def test_what_is_forgotten_and_rejected_is_gone_and_refused(page: Page, site: Si
     assert answer.status_code in (409, 422)
 
 
+def test_two_memories_are_merged_by_the_keyboard_and_parted(page: Page, site: Site) -> None:
+    site.remember("ines", "Ines sails", timestamp="2025-01-01T00:00:00Z")
+    site.remember("ines", "Ines races boats", timestamp="2025-02-01T00:00:00Z")
+    page.goto("/console/users/ines")
+    for words in ("Ines sails", "Ines races boats"):
+        page.get_by_label(f"Choose: {words}").focus()
+        page.keyboard.press("Space")
+    page.get_by_role("button", name="Merge the two that are chosen").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Older")).to_contain_text("Ines sails")
+    expect(page.get_by_label("Both together")).to_have_value("Ines sails\nInes races boats")
+    page.get_by_label("Both together").fill("Ines sails in races")
+    page.get_by_role("button", name="Merge them").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("The two are one memory")
+    (current,) = site.get("/v1/users/ines/memories", status="active")["memories"]
+    assert current["content"] == "Ines sails in races"
+    page.get_by_role("link", name="Take this decision back").click()
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("status")).to_contain_text("taken back")
+    contents = [one["content"] for one in site.get("/v1/users/ines/memories", status="active")["memories"]]
+    assert contents == ["Ines races boats", "Ines sails"]
+
+
 def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
     site.remember("ruth", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     site.remember("ruth", "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")

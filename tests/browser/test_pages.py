@@ -24,7 +24,8 @@ def mara(site: Site) -> dict[str, Any]:
     events = [site.say("mara", text, timestamp=f"2025-03-0{day}T09:00:00Z")[0] for day, text in enumerate(SAID, 1)]
     oslo = site.remember("mara", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     lyon = site.remember("mara", "I live in Lyon", key="city", timestamp="2025-03-01T00:00:00Z")
-    return {"event": events[1], "memory": lyon, "older": oslo}
+    merged = [site.remember("mara", text) for text in ("I knit scarves", "I knit socks and scarves")]
+    return {"event": events[1], "memory": lyon, "older": oslo, "first": merged[0], "second": merged[1]}
 
 
 PAGES = (
@@ -34,6 +35,7 @@ PAGES = (
     ("memory", "/console/users/mara/memories/{memory}"),
     ("edit", "/console/users/mara/memories/{memory}/edit"),
     ("forget", "/console/users/mara/memories/{memory}/forget"),
+    ("merge", "/console/users/mara/merge?memory={first}&memory={second}"),
     ("undo", "/console/users/mara/memories/{memory}/undo/1"),
     ("new", "/console/users/mara/new"),
     ("timeline", "/console/users/mara/timeline"),
@@ -61,6 +63,7 @@ PICTURED = (
     "memories",
     "memories-phone",
     "memory",
+    "merge",
     "operations",
     "timeline",
     "timeline-phone",

@@ -52,6 +52,7 @@ _BODIES: dict[str, Any] = {
     "PATCH /v1/users/{user_id}/memories/{memory_id}": {"content": "Anna drinks black tea"},
     "PATCH /v1/users/{user_id}/goals/{goal_id}": {"status": "completed"},
     "POST /v1/users/{user_id}/goals/{goal_id}/check-ins": {"date": "2024-05-06", "status": "completed"},
+    "POST /v1/users/{user_id}/memories/{memory_id}/merge": {"other": NOBODYS, "other_version": 1},
     "POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve": {"winner": NOBODYS},
     "POST /v1/users/{user_id}/conversations/{conversation_id}/log": {"entries": [{"payload": {"said": "tea"}}]},
     "PATCH /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}": {"payload": {"said": "coffee"}},
@@ -100,7 +101,7 @@ def http_event(route: str, *ids: str, body: Any = None, query: str = "") -> dict
     event["requestContext"]["http"] |= {"method": method, "path": path}
     if query:
         event["queryStringParameters"] = dict(parse_qsl(query))
-    if method == "PATCH":
+    if any(one["name"] == "If-Match" for one in _operation(route).get("parameters", ())):
         event["headers"]["if-match"] = "*"
     if route in PUBLIC_ROUTES:
         del event["headers"]["authorization"], event["requestContext"]["authorizer"]

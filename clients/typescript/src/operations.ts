@@ -55,9 +55,11 @@ import type {
   LogPopped,
   LogsPage,
   MemoriesDeleted,
+  MemoriesMerged,
   MemoriesPage,
   Memory,
   MemoryHistory,
+  MemoryMerge,
   MemoryPatch,
   MemorySaved,
   MergeAnswer,
@@ -417,6 +419,13 @@ export interface ListConflictsArguments {
 export interface ResolveConflictArguments extends Resolution {
   user_id: string;
   conflict_id: string;
+  persona_id?: string;
+  household_id?: string;
+}
+
+export interface MergeMemoriesArguments extends MemoryMerge {
+  user_id: string;
+  memory_id: string;
   persona_id?: string;
   household_id?: string;
 }
@@ -835,6 +844,11 @@ export class Operations {
   /** A person's word on which of the two counts; the other one is superseded. `POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve` */
   resolveConflict(given: ResolveConflictArguments, options?: RequestOptions): Promise<ConflictResolved> {
     return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conflicts/{conflict_id}/resolve", query: ["persona_id", "household_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** One memory takes up another; the other stays, as merged into it. `POST /v1/users/{user_id}/memories/{memory_id}/merge` */
+  mergeMemories(given: MergeMemoriesArguments, options?: RequestOptions): Promise<MemoriesMerged> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/memories/{memory_id}/merge", query: ["persona_id", "household_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
   /** One item, or null. `GET /store/items` */

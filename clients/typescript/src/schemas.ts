@@ -864,6 +864,13 @@ export interface MemoriesDeleted {
   next_cursor?: string;
 }
 
+export interface MemoriesMerged {
+  /** Absent in a replay where it was deleted since. */
+  memory?: Memory;
+  /** What took the other one in; absent in a replay where it was taken back since. */
+  decision?: Decision;
+}
+
 export interface MemoriesPage {
   memories: Array<Memory>;
   next_cursor?: string;
@@ -900,6 +907,15 @@ export interface Memory {
 
 export interface MemoryHistory {
   history: Array<MemoryVersion>;
+}
+
+export interface MemoryMerge {
+  /** The memory that is taken up. */
+  other: string;
+  /** Its version, as it was read. */
+  other_version: number;
+  /** What the memory says then; absent: both texts, without what they have in common. */
+  content?: string;
 }
 
 export interface MemoryPatch {

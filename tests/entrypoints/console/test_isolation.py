@@ -72,6 +72,10 @@ def test_another_tenants_objects_are_absent(guarded: Laptop) -> None:
         assert visitor.get(f"{ANNA}/memories/{memory}{path}").status == 404
     assert visitor.post(f"{ANNA}/memories/{memory}/forget", version="1").status == 404
     assert visitor.post(f"{ANNA}/memories/{memory}/edit", version="1", content="mine").status == 404
+    other = memory_of(guarded, "key-b", "I live in Bonn")
+    assert visitor.get(f"{ANNA}/merge?memory={memory}&memory={other}").status == 404
+    chosen = {"memory_0": other, "memory_1": memory, "version_0": "1", "version_1": "1", "words": memory}
+    assert visitor.post(f"{ANNA}/merge", **chosen).status == 404
     assert Caller(guarded).get(f"/v1/users/anna/memories/{memory}", None, authorization="Bearer key-a").status == 200
 
 

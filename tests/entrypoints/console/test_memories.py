@@ -100,3 +100,35 @@ def test_an_id_of_a_context_leads_to_the_memory_or_to_what_was_said(caller: Call
     memory, (event,) = one_memory(caller, "Ada lives in Paris"), caller.added("Hm.", timestamp="2025-03-01T09:00:00Z")
     locations = [visitor.get(f"{ANNA}/records/{one}").headers["location"] for one in (memory, event)]
     assert locations == [f"{ANNA}/memories/{memory}", f"{ANNA}/events/{event}"]
+
+
+def test_two_are_merged_after_a_look_and_two_again(caller: Caller, visitor: Visitor) -> None:
+    first = one_memory(caller, "I play the violin", timestamp="2025-01-01T00:00:00Z")
+    second = one_memory(caller, "I play in an orchestra", timestamp="2025-02-01T00:00:00Z")
+    for query, count in ("", "0"), (f"?memory={first}", "1"), (f"?memory={first}&memory={first}", "1"):
+        refused = visitor.get(f"{ANNA}/merge{query}")
+        assert (refused.status, f"{count} are chosen" in visible(refused)) == (422, True)
+    shown = visible(visitor.get(f"{ANNA}/merge?memory={second}&memory={first}"))
+    assert "I play the violin I play in an orchestra" in shown
+    assert "which can be taken back" in shown
+    hidden = visitor.hidden()
+    caller.patch(f"/v1/users/anna/memories/{first}", {"content": "I play the viola"}, if_match="*")
+    stale = visitor.post(f"{ANNA}/merge", words=second, **hidden)
+    assert (stale.status, "I play the viola" in visible(stale)) == (412, True)
+    done = visitor.follow(visitor.post(f"{ANNA}/merge", words="joined", content="I play the viola in an orchestra"))
+    assert "I play the viola in an orchestra" in visible(done)
+    assert caller.get(f"/v1/users/anna/memories/{first}").json["superseded_by"] == second
+    (decision,) = caller.get("/v1/users/anna/arbitrations").json["arbitrations"]
+    visitor.do(f"{ANNA}/decisions/{decision['id']}/revert")
+    both = [caller.get(f"/v1/users/anna/memories/{one}").json for one in (first, second)]
+    assert [(one["content"], one["status"]) for one in both] == [
+        ("I play the viola", "active"), ("I play in an orchestra", "active"),
+    ]  # fmt: skip
+
+
+def test_the_words_of_one_alone_keep_that_one(caller: Caller, visitor: Visitor) -> None:
+    first, second = one_memory(caller, "I play the violin"), one_memory(caller, "I play violins")
+    visitor.get(f"{ANNA}/merge?memory={first}&memory={second}")
+    visitor.follow(visitor.post(f"{ANNA}/merge", words=first))
+    kept, gone = (caller.get(f"/v1/users/anna/memories/{one}").json for one in (first, second))
+    assert (kept["content"], kept["status"], gone["status"]) == ("I play the violin", "active", "merged")

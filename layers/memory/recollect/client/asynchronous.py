@@ -22,6 +22,7 @@ from recollect.client.transport import (
     document_of,
     get,
     next_page,
+    of_version,
     once,
     patch,
     post,
@@ -278,6 +279,25 @@ class AsyncResources:
         """
         call = patch("users", user_id, "memories", memory_id, body=changes, version=version, query=narrowing)
         return cast(Memory, await self._answer(call))
+
+    async def merge_memories(
+        self,
+        user_id: str,
+        memory_id: str,
+        other: Mapping[str, Any],
+        *,
+        content: str | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Json:
+        """Takes the `other` memory up, as it was read; answers the `memory` and the `decision`, which can be reverted.
+
+        Without `content` both texts are joined. Raises NotFound, VersionMismatch, Conflict.
+        """
+        body = {"other": other["id"], "other_version": other["version"], "content": content}
+        call = post_once(idempotency_key, "users", user_id, "memories", memory_id, "merge", body=body, query=narrowing)
+        return await self._answer(of_version(call, version))
 
     async def delete_memory(
         self,

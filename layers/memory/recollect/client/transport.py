@@ -82,8 +82,13 @@ def put(*segments: str, body: Mapping[str, Any], version: int | str | None) -> C
 
 def patch(*segments: str, body: Mapping[str, Any], version: int | None, query: Mapping[str, Any] | None = None) -> Call:
     """Changes an object, any version where none is given; None in the body is sent as null."""
+    return of_version(replace(_call("PATCH", segments, query), body=plain(body)), version)
+
+
+def of_version(call: Call, version: int | None) -> Call:
+    """The call for that version of an object, any where none is given."""
     headers = {"If-Match": "*"} if version is None else _if_match(version)
-    return replace(_call("PATCH", segments, query), body=plain(body), headers=headers)
+    return replace(call, headers={**call.headers, **headers})
 
 
 def delete(*segments: str, version: int | None = None, query: Mapping[str, Any] | None = None) -> Call:

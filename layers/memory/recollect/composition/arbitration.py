@@ -10,6 +10,7 @@ from recollect.arbitration.arbitrate import (
     ChoosePolicy,
     ProposeConflicts,
 )
+from recollect.arbitration.merge_memories import MergeMemories
 from recollect.arbitration.registry import MergeRuleStore
 from recollect.composition.contradictions import ContradictionUseCases
 from recollect.composition.deployment import UseCases
@@ -56,6 +57,13 @@ class ArbitrationUseCases(UseCases):
         asks = (self._contradictions.candidates, self.verdicts, memories.reproject_stored)
         read = ReadMemories(parts.items)
         return ArbitrateAndStore(parts.timeline, read, memories.store, *asks, self._rules.resolved, parts.embedder)
+
+    @cached_property
+    def by_hand(self) -> MergeMemories:
+        """`POST /v1/users/{user_id}/memories/{memory_id}/merge`."""
+        parts, memories = self._parts, self._memories
+        merged_parts = self._contradictions.merged_parts
+        return MergeMemories(parts.items, memories.store, merged_parts, memories.reproject_stored)
 
     @cached_property
     def proposals(self) -> ProposeConflicts:

@@ -19,6 +19,7 @@ from recollect.entrypoints.http.routing import path_segment
 _OVERRIDES: Final = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
 """Controls that change in which order a text is shown (Unicode annex 9): they are named in their place."""
 _SHORT_CHARACTERS: Final = 160
+_NAME_CHARACTERS: Final = 60
 _CONTROL: Final = Markup('<span class="control" title="A control of direction">U+{}</span>')
 _MOST_CONTROLS: Final = 8
 _COMPARED_CHARACTERS: Final = 1_000
@@ -48,7 +49,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(said=said, short=short, moment=moment, pretty=pretty, words=words, cut=cut)
+    made.filters.update(said=said, short=short, moment=moment, pretty=pretty, words=words, cut=cut, plain=plain)
     made.globals.update(link=link, changes=changes, version=__version__)
     return made
 
@@ -67,6 +68,11 @@ def short(text: object, longest: int = _SHORT_CHARACTERS) -> str:
     """The beginning of a text, on one line."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def plain(text: object) -> str:
+    """The beginning of a text for the name of a field, where no element can stand; no controls of direction."""
+    return short(_OVERRIDES.sub("", str(text)), _NAME_CHARACTERS)
 
 
 def moment(text: str | None) -> Markup | str:

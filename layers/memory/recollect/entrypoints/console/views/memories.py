@@ -17,6 +17,8 @@ _SHOWN = 50
 _SOURCES = 10
 _VERSIONS = 10
 _LOOKED_THROUGH = 20
+_TWO = 2
+_STATED = ("id", "user_id", "content", "importance", "timestamp", "source", "keywords")
 _OTHER = "other"
 _RESTORED = ("content", "importance", "keywords", "metadata")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -88,6 +90,60 @@ def _given_back(visit: Visit, refused: Refusal, template: str, **values: Any) ->
     if not refused.is_mendable:
         raise refused
     return visit.page(template, refused.status, given=visit.form, problems=refused.sentences, **values)
+
+
+@views.get(*_USER, "merge")
+def ask_to_merge(visit: Visit) -> Reply:
+    """What becoming one memory would do to the two that were chosen."""
+    chosen = list(dict.fromkeys(value for name, value in visit.call.query if name == "memory" and value))
+    if len(chosen) != _TWO:
+        told = f"Choose two memories of the list; {len(chosen)} are chosen."
+        raise Refusal(422, {"title": "Two memories are merged", "detail": told})
+    both = [visit.api.get(user_path(visit.ids["user_id"], "memories", one)) for one in chosen]
+    return _merging(visit, both, {})
+
+
+def _merging(visit: Visit, both: Sequence[Any], given: Mapping[str, Any], status: int = 200, **values: Any) -> Reply:
+    """The page with both, the older one first; `given` are the fields of its form, as far as there are any."""
+    older, newer = sorted(both, key=lambda one: (one["timestamp"], one["id"]))
+    first, second = ({name: one[name] for name in _STATED} for one in (older, newer))
+    joined = visit.api.post("/v1/merges", {"first": first, "second": second})["merged"]["content"]
+    shown = {"words": "joined", "content": joined, "problems": [], **given, **values}
+    sources = [(one, sources_of(visit, one)) for one in (older, newer)]
+    return visit.page("merge.html", status, both=both, sides=sources, given=shown)
+
+
+@views.post(*_USER, "merge")
+def merge(visit: Visit) -> Reply:
+    """Makes one of the two where both are still the versions that were shown."""
+    user_id, form = visit.ids["user_id"], visit.form
+    both = [visit.api.get(user_path(user_id, "memories", form.get(f"memory_{place}") or "-")) for place in range(_TWO)]
+    versions = [form.get(f"version_{place}", "") for place in range(_TWO)]
+    kept = _kept(both, form.get("words", ""))
+    body = {"other": both[1 - kept]["id"], "other_version": _whole(versions[1 - kept]), "content": _words(both, form)}
+    path, once = user_path(user_id, "memories", both[kept]["id"], "merge"), {"idempotency-key": form.get("once") or "-"}
+    try:
+        visit.api.send("POST", path, body, version=versions[kept] or "0", headers=once)
+    except Refusal as refused:
+        if not refused.is_mendable:
+            raise
+        return _merging(visit, both, form, refused.status, problems=refused.sentences)
+    return visit.go("users", user_id, "memories", both[kept]["id"], done="merged")
+
+
+def _kept(both: Sequence[Mapping[str, Any]], words: str) -> int:
+    """Which of the two stays: the one whose words do, else the newer."""
+    ids = [one["id"] for one in both]
+    return ids.index(words) if words in ids else max((0, 1), key=lambda at: (both[at]["timestamp"], ids[at]))
+
+
+def _words(both: Sequence[Mapping[str, Any]], form: Mapping[str, str]) -> str:
+    words = {one["id"]: str(one["content"]) for one in both}
+    return words.get(form.get("words", ""), form.get("content", ""))
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
 
 
 @views.get(*_USER, "records", "{record_id}")

@@ -5,15 +5,17 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from recollect.app import App
+from recollect.arbitration.merge_memories import MergeOrder
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, Outcome, Step
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import RevertOrder, Settling
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
 from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
-from recollect.entrypoints.http.messages import Reply, Request, user_in
+from recollect.entrypoints.http.messages import Reply, Request, etag, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
+    Content,
     Count,
     Free,
     Identifier,
@@ -51,6 +53,14 @@ class Resolution(RequestModel):
     winner: Identifier = Field(description="The one of the two that counts.")
 
 
+class MemoryMerge(RequestModel):
+    other: Identifier = Field(description="The memory that is taken up.")
+    other_version: Annotated[int, Field(ge=1)] = Field(description="Its version, as it was read.")
+    content: Maybe[Content] = Field(
+        None, description="What the memory says then; absent: both texts, without what they have in common."
+    )
+
+
 class DecisionAnswer(AnswerModel, title="Decision"):
     id: str
     winner: str
@@ -78,6 +88,13 @@ class DecisionAnswer(AnswerModel, title="Decision"):
 
 class DecisionReverted(DecisionAnswer, title="DecisionReverted"):
     memory: Maybe[MemoryAnswer] = None
+
+
+class MemoriesMerged(AnswerModel):
+    memory: Maybe[MemoryAnswer] = Field(None, description="Absent in a replay where it was deleted since.")
+    decision: Maybe[DecisionAnswer] = Field(
+        None, description="What took the other one in; absent in a replay where it was taken back since."
+    )
 
 
 class ConflictAnswer(AnswerModel, title="Conflict"):
@@ -167,3 +184,42 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
     conflict = app.contradictions.conflicts.one(scope, conflict_id, request.now)
     shown = ConflictResolved.made_of(conflict, decision_id=answer.body["decision_id"] or None)
     return answer.reply(shown, {"resolved": 0 if answer.replayed else 1})
+
+
+@routes.post(
+    f"{USER}/memories/{{memory_id}}/merge",
+    answer=MemoriesMerged,
+    errors=(404, 409, 412, 428),
+    idempotent=True,
+    needs_version=True,
+)
+def merge_memories(app: App, request: Request, query: Narrowed, body: MemoryMerge) -> Reply:
+    """One memory takes up another; the other stays, as merged into it.
+
+    It names the sources of both. Reverting the decision makes both what they were.
+    """
+    scope, memory_id = request.scope(query), request.path["memory_id"]
+
+    def work(attempt: Attempt) -> Answer:
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        order = MergeOrder(
+            kept=memory_id,
+            other=body.other,
+            accepts=request.accepts,
+            other_version=body.other_version,
+            content=body.content,
+            actor=user_in(scope),
+            now=request.now,
+            again=attempt.again,
+        )
+        return Answer(200, {"id": memory_id}, app.arbitration.by_hand.merge(scope, order))
+
+    answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
+    decision = app.arbitration.by_hand.decided(scope, memory_id, body.other)
+    memory = memory_if_there(app, scope, memory_id, request.now)
+    shown = MemoriesMerged(
+        memory=None if memory is None else MemoryAnswer.model_validate(memory),
+        decision=None if decision is None else DecisionAnswer.of(scope, decision),
+    )
+    version = etag(memory.version) if memory is not None else {}
+    return answer.reply(shown, {"merged": 0 if answer.replayed else 1}, version)
