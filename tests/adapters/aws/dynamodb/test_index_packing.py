@@ -1,8 +1,12 @@
 """Packing of the table's own index: what is left of what was removed, what a crash leaves, and how exact it stays."""
 
+import json
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -11,9 +15,10 @@ from recollect.adapters.aws import index_nomination, index_packing, keys
 from recollect.adapters.aws.index_blocks import pack_part, unpack_part
 from recollect.adapters.aws.index_columns import UserColumns
 from recollect.adapters.aws.index_documents import IndexDocuments
+from recollect.adapters.aws.index_ids import PackedIds, places_of
 from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_packing import PackDocuments
-from recollect.adapters.aws.index_part import Part, part_of, record_of, selected
+from recollect.adapters.aws.index_part import NUMBERS, Part, part_of, record_of, selected
 from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.table import ItemAccess, Walk
@@ -401,6 +406,56 @@ def test_lists_are_what_they_were_whatever_is_taken_out_and_joined(seed: int) ->
 
 def _best(deployed: Deployed, query: FloatArray) -> list[str]:
     return arm_of(deployed.index.nominate(deployed.scope, a_request(vector=query, limit=10)), Arm.VECTOR)
+
+
+def test_ids_are_read_back_and_found_however_they_are_written() -> None:
+    ids = [an_event().id for _ in range(5)]
+    ids += [
+        "mine",
+        str(UUID(int=0)),
+        str(UUID(int=2**128 - 1)),
+        ids[0].upper(),
+        ids[1].replace("-", ""),
+        f"{{{ids[2]}}}",
+    ]
+    packed = PackedIds.of(ids)
+    assert list(packed) == ids == [packed[place] for place in range(len(packed))]
+    wanted = {ids[3], ids[0].upper(), str(UUID(int=0)), "other", an_event().id}
+    assert dict(packed.places(wanted)) == {n: one for n, one in enumerate(ids) if one in wanted}
+    assert list(places_of(packed, ())) == []
+
+
+def test_a_block_of_the_former_form_is_read_and_packed_anew(deployed: Deployed) -> None:
+    ids = deployed.put(["the secret xylophone", *["paris"] * 5])
+    deployed.pack()
+    (path,) = [p for p in deployed.folder.rglob("*-*") if p.is_file()]
+    new = unpack_part(path.read_bytes())
+    path.write_bytes(in_the_former_form(new))
+    read = unpack_part(path.read_bytes())
+    assert list(read.ids) == list(new.ids)
+    assert all(read.numbers[name].tolist() == column.tolist() for name, column in new.numbers.items())
+    assert deployed.index.nominate(deployed.scope, a_request("xylophone", limit=1)).hits[0].ref.id == ids[0]
+    deployed.index.remove(deployed.scope, [ids[0]])
+    assert deployed.index.nominate(deployed.scope, a_request("xylophone")).hits == ()
+    deployed.pack()
+    (data,) = deployed.objects()
+    assert (data[:4], sorted(unpack_part(data).ids)) == (b"RXB3", sorted(ids[1:]))
+
+
+def in_the_former_form(part: Part) -> bytes:
+    """As blocks were written before: all ids in the header, the importance as it is."""
+    data = pack_part(part)
+    (length,) = struct.unpack_from("<I", data, 4)
+    header = json.loads(zlib.decompress(data[8 : 8 + length]))
+    columns, start = [], 8 + length
+    for kind, size in header.pop("columns"):
+        columns.append(np.frombuffer(data, kind, size, start))
+        start += columns[-1].nbytes
+    columns = columns[:-2]
+    columns[list(NUMBERS).index("importance")] = part.numbers["importance"]
+    header |= {"ids": list(part.ids), "columns": [[one.dtype.str, one.size] for one in columns]}
+    packed = zlib.compress(json.dumps(header).encode())
+    return b"".join([b"RXB2", struct.pack("<I", len(packed)), packed, *(one.tobytes() for one in columns)])
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b"", lambda b: b"RXB9" + b[4:], lambda b: b[:60], lambda b: b[:-9]])

@@ -5,8 +5,9 @@
 | `search-blocks/{generation}/{user hash}/{number}-{token}`  | up to `BLOCK_RECORDS` documents of one user    |
 
 `number` is that of the list of blocks that first names it: whatever is not named by a list, and has no greater number,
-is left over and is deleted. A block begins with its form and the length of a packed JSON header (ids, names, terms,
-labels, and the types of the columns); the columns follow.
+is left over and is deleted. A block begins with its form and the length of a packed JSON header (names, terms, labels,
+the types of the columns, and ids that are no UUIDs); the columns follow. In blocks of the former form, which stay until
+something of them is removed, all ids are in the header and the importance is a column of its own numbers.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.adapters.aws.index_cache import BlockCache
+from recollect.adapters.aws.index_ids import PackedIds
 from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
 from recollect.adapters.aws.index_vectors import PackedVectors
@@ -31,7 +34,7 @@ from recollect.search_index.page import safe_name
 
 BLOCK_RECORDS = 16_384
 FOLDER = "search-blocks/"
-_FORM = b"RXB2"
+_FORM, _FORMER = b"RXB3", b"RXB2"
 _START = struct.Struct("<4sI")
 _DIGITS = 12
 ANY_NUMBER = 10**_DIGITS - 1
@@ -43,9 +46,13 @@ def pack_part(part: Part) -> bytes:
     vectors = part.vectors
     if not isinstance(vectors, PackedVectors):
         raise StoredDataError("a block holds packed vectors")
-    columns = [np.ascontiguousarray(one) for one in (*_numbers(part), *_lists(part), *_vectors(vectors))]
+    ids = PackedIds.of(part.ids)
+    kinds, coded = np.unique(part.numbers["importance"], return_inverse=True)
+    arrays = (*_numbers(part, coded), *_lists(part), *_vectors(vectors), kinds, ids.numbers)
+    columns = [np.ascontiguousarray(one) for one in arrays]
     header = {
-        "ids": list(part.ids),
+        "count": len(part),
+        "ids": list(ids.others.items()),
         "strings": list(part.strings),
         "terms": list(part.terms.vocabulary),
         "labels": list(part.labels.vocabulary),
@@ -60,18 +67,23 @@ def unpack_part(data: bytes) -> Part:
     """Reads what `pack_part` wrote. Raises StoredDataError."""
     try:
         form, length = _START.unpack_from(data)
-        if form != _FORM:
+        if form not in (_FORM, _FORMER):
             raise StoredDataError("a block of the index of an unknown form")
         header = json.loads(zlib.decompress(data[_START.size : _START.size + length]))
-        return _part(header, _arrays(data, _START.size + length, header["columns"]))
+        arrays = _arrays(data, _START.size + length, header["columns"])
+        return _part(header, arrays) if form == _FORM else _columns(header, len(header["ids"]), arrays)
     except (struct.error, zlib.error, ValueError, KeyError) as error:
         raise StoredDataError("a block of the index that cannot be read") from error
 
 
-def _numbers(part: Part) -> Iterator[NDArray[Any]]:
-    """Numbers and names; `recorded_at` as what has passed since `timestamp`; of equal ones the first."""
-    later = {"recorded_at": part.numbers["recorded_at"] - part.numbers["timestamp"]}
-    for column in (*((part.numbers | later)[name] for name in NUMBERS), *(part.names[name] for name in NAMES)):
+def _numbers(part: Part, importance: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Numbers and names; `recorded_at` as what has passed since `timestamp`; of equal ones the first.
+
+    The importance has few values: here are codes of them.
+    """
+    stored = part.numbers | {"recorded_at": part.numbers["recorded_at"] - part.numbers["timestamp"]}
+    stored["importance"] = importance
+    for column in (*(stored[name] for name in NUMBERS), *(part.names[name] for name in NAMES)):
         same = len(column) > 0 and bool(np.all(column == column[0]))
         yield _small(column[:1] if same else column)
 
@@ -107,7 +119,14 @@ def _arrays(data: bytes, start: int, columns: Sequence[tuple[str, int]]) -> Iter
 
 
 def _part(header: dict[str, Any], arrays: Iterator[NDArray[Any]]) -> Part:
-    count = len(header["ids"])
+    part = _columns(header, header["count"], arrays)
+    importance = next(arrays)[part.numbers["importance"].astype(np.int64)]
+    ids = PackedIds(next(arrays), dict(header["ids"]))
+    return replace(part, ids=ids, numbers=part.numbers | {"importance": importance})
+
+
+def _columns(header: dict[str, Any], count: int, arrays: Iterator[NDArray[Any]]) -> Part:
+    """As they were written; the ids are those of the header."""
     numbers = {name: np.broadcast_to(next(arrays).astype(kind), count) for name, kind in NUMBERS.items()}
     numbers["recorded_at"] = numbers["recorded_at"] + numbers["timestamp"]
     names = {name: np.broadcast_to(next(arrays).astype(np.int32), count) for name in NAMES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -32,6 +33,7 @@ class UserColumns:
         self._read: dict[int, FloatArray] = {}
         self._parts = [part for part in parts if len(part)]
         self._starts = np.cumsum([0, *(len(part) for part in self._parts)])
+        self._bounds: list[int] = self._starts.tolist()
         self._codes: dict[str | None, int] = {None: NO_NAME}
         self._columns = {
             name: self._joined([part.numbers[name] for part in self._parts], k) for name, k in NUMBERS.items()
@@ -63,7 +65,7 @@ class UserColumns:
     def id(self, place: int) -> str:
         """The record at this position."""
         part = self._part(place)
-        return self._parts[part].ids[place - int(self._starts[part])]
+        return self._parts[part].ids[place - self._bounds[part]]
 
     @property
     def ids(self) -> list[str]:
@@ -105,7 +107,7 @@ class UserColumns:
         return isinstance(self._parts[self._part(place)].vectors, PackedVectors)
 
     def _part(self, place: int) -> int:
-        return int(np.searchsorted(self._starts, place, side="right")) - 1
+        return bisect_right(self._bounds, place) - 1
 
     def cosines(self, query: FloatArray) -> FloatArray:
         return self._joined([_cosines(part, query) for part in self._parts], np.float32)

@@ -32,7 +32,9 @@ from recollect.adapters.aws.clients import CONDITION_FAILED, ignored, translated
 from recollect.adapters.aws.index_blocks import block_folder, read_block
 from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.index_columns import StoredVectors, UserColumns
+from recollect.adapters.aws.index_ids import places_of
 from recollect.adapters.aws.index_part import Part, Record, part_of
+from recollect.adapters.aws.index_vectors import STORED_VECTOR
 from recollect.adapters.aws.item_format import (
     Attributes,
     binary,
@@ -40,7 +42,6 @@ from recollect.adapters.aws.item_format import (
     key_in,
     number,
     pack_json,
-    projection_in,
     text,
     unpack_json,
 )
@@ -110,8 +111,8 @@ class StoredDocuments:
         newer = {one.id: one for one in self.waiting}
         for part in self.parts:
             mask = np.ones(len(part), dtype=np.bool_)
-            for place in [n for n, event_id in enumerate(part.ids) if event_id in newer]:
-                one = newer[part.ids[place]]
+            for place, event_id in places_of(part.ids, newer):
+                one = newer[event_id]
                 mask[place] = _stands(one, int(part.numbers["version"][place]))
                 if mask[place] and one.id in places:
                     kept[places[one.id]] = False
@@ -241,9 +242,12 @@ class IndexDocuments:
         Not read consistently: a vector changes with its document, which then waits among the items.
         """
         places = [keys.projection_key(scope, event_id) for event_id in event_ids]
-        found = self.access.get_many(places, consistent=False)
-        projections = [projection_in(item) for item in found.values()]
-        return {p.ref.id: p.vector for p in projections if p.vector is not None and p.generation == self.generation}
+        found = self.access.get_many(places, consistent=False, attributes=("g", "x"))
+        there = [item for item in found.values() if "x" in item and item.get("g") == text(self.generation)]
+        return {
+            keys.projected_id(item["sk"]["S"]): np.frombuffer(item["x"]["B"], STORED_VECTOR).astype(np.float32)
+            for item in there
+        }
 
 
 def _there(waiting: Sequence[Waiting], blocks: BlockList, parts: Sequence[Part | None]) -> StoredDocuments:

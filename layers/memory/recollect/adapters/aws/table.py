@@ -87,10 +87,16 @@ class ItemAccess:
             answer = self.client.get_item(TableName=self.table, Key=key.attributes, ConsistentRead=True)
         return answer.get("Item")
 
-    def get_many(self, keys: Iterable[Key], *, consistent: bool = True) -> dict[Key, Attributes]:
-        """Those of the items that exist; what is not read consistently costs half and may be a second old."""
+    def get_many(
+        self, keys: Iterable[Key], *, consistent: bool = True, attributes: Sequence[str] = ()
+    ) -> dict[Key, Attributes]:
+        """Those of the items that exist, whole, or keys and some attributes: it costs the same, and is read faster.
+
+        What is not read consistently costs half and may be a second old.
+        """
         found: dict[Key, Attributes] = {}
-        read = partial(self._get_chunk, consistent=consistent)
+        only = {"ProjectionExpression": ", ".join(("pk", "sk", *attributes))} if attributes else {}
+        read = partial(self._get_chunk, how={"ConsistentRead": consistent, **only})
         for part in self.side_by_side(read, _chunks(list(dict.fromkeys(keys)), _READS_PER_CALL)):
             found |= part
         return found
@@ -153,9 +159,9 @@ class ItemAccess:
             raise failures[0]
         return results
 
-    def _get_chunk(self, keys: Sequence[Key], *, consistent: bool) -> dict[Key, Attributes]:
+    def _get_chunk(self, keys: Sequence[Key], *, how: Mapping[str, Any]) -> dict[Key, Attributes]:
         found: dict[Key, Attributes] = {}
-        wanted: Any = {self.table: {"Keys": [key.attributes for key in keys], "ConsistentRead": consistent}}
+        wanted: Any = {self.table: {"Keys": [key.attributes for key in keys], **how}}
         for _ in self.backoff.attempts():
             with translated(SERVICE):
                 answer = self.client.batch_get_item(RequestItems=wanted)
