@@ -17,6 +17,7 @@ _WORDS = {
     "asyncio.sleep": "time.sleep",
     "An asynchronous context manager": "A context manager",
     "by tasks": "by threads",
+    "AsyncApiKey": "ApiKey",
     "httpx.AsyncBaseTransport": "httpx.BaseTransport",
     "httpx.AsyncClient": "httpx.Client",
     "AsyncRecollect": "Recollect",

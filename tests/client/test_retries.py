@@ -18,6 +18,7 @@ from recollect.client import (
     RecollectApiError,
     RetryPolicy,
     Throttled,
+    Unauthenticated,
     Unavailable,
     Unprocessable,
     UpstreamFailed,
@@ -34,9 +35,11 @@ class Server:
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers = iter(answers)
         self.requests: list[httpx.Request] = []
+        self.keys: list[str] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
+        self.keys.append(request.headers.get("Authorization", "").removeprefix("Bearer "))
         answer = next(self.answers)
         if isinstance(answer, Exception):
             raise answer
@@ -244,3 +247,63 @@ def test_a_turn_may_take_longer_and_is_tried_again_under_its_key(slept: list[flo
         server.answers = iter([good()])
         client.search("anna", "x")
     assert server.requests[-1].extensions["timeout"]["read"] == 3.0
+
+
+class Tokens:
+    """Gives one token after another, and counts how often it was asked."""
+
+    def __init__(self, *tokens: Any) -> None:
+        self.left = list(tokens)
+        self.asked = 0
+
+    def __call__(self) -> Any:
+        self.asked += 1
+        return self.left.pop(0)
+
+    async def later(self) -> Any:
+        await asyncio.sleep(0)
+        return self()
+
+
+def test_a_function_gives_the_key_and_is_asked_again_once_where_it_is_refused(slept: list[float]) -> None:
+    tokens = Tokens("first", "second", "third")
+    server = Server(good(), problem(401), good(), problem(401), problem(401))
+    client = server.client(api_key=tokens)
+    assert tokens.asked == 0
+    client.add_events("ana", [{"content": "hi"}])
+    client.add_events("ana", [{"content": "again"}])
+    with pytest.raises(Unauthenticated):
+        client.search("ana", "x")
+    assert server.keys == ["first", "first", "second", "second", "third"]
+    assert server.requests[1].content == server.requests[2].content
+    assert server.requests[1].headers["Idempotency-Key"] == server.requests[2].headers["Idempotency-Key"]
+    assert slept == []
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_the_client_for_asyncio_asks_a_function_or_awaits_it(awaited: bool) -> None:
+    tokens, server = Tokens("first", "second"), Server(problem(401), good())
+
+    async def ask() -> None:
+        key = tokens.later if awaited else tokens
+        async with AsyncRecollect("http://server", api_key=key, transport=httpx.MockTransport(server)) as client:
+            await client.search("ana", "x")
+
+    asyncio.run(ask())
+    assert server.keys == ["first", "second"]
+
+
+@pytest.mark.parametrize("given", ["", None, 7])
+def test_what_is_no_key_is_not_sent(given: object) -> None:
+    server, other = Server(), Server()
+    with pytest.raises(TypeError, match="api_key gave"):
+        server.client(api_key=lambda: given).search("ana", "x")
+    with pytest.raises(TypeError, match="AsyncRecollect"):
+        other.client(api_key=Tokens("first").later).search("ana", "x")
+    assert server.requests + other.requests == []
+
+
+def test_a_refused_key_that_was_given_as_text_stays_refused() -> None:
+    server = Server(problem(401))
+    with pytest.raises(Unauthenticated):
+        server.client(api_key="old").search("ana", "x")

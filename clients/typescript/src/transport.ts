@@ -2,8 +2,11 @@ import { ConnectionError, type ProblemError, RecollectError, problemError } from
 
 /** How a client reaches its server. */
 export interface ClientOptions {
-  /** Sent as `Authorization: Bearer`. */
-  apiKey?: string;
+  /**
+   * Sent as `Authorization: Bearer`: a key, or a function that gives the current token. That is asked before the first
+   * call, and again, once a call, where the server refuses the token (401); what it throws, the call throws.
+   */
+  apiKey?: string | (() => string | Promise<string>) | undefined;
   /** How long one attempt may take; absent: 10,000. */
   timeoutMs?: number;
   /** How often a call that may be repeated is tried, the first time included; absent: 4. */
@@ -39,6 +42,7 @@ export interface Route {
 }
 
 const MAY_PASS = new Set([429, 502, 503, 504]);
+const UNAUTHENTICATED = 401;
 const IN_FLIGHT = 409;
 const PLAIN_ID = /^[A-Za-z0-9._-]+$/;
 const BYTES_AT_ONCE = 8192;
@@ -47,6 +51,7 @@ const BYTES_AT_ONCE = 8192;
 export class Transport {
   private readonly base: string;
   private readonly options: ClientOptions;
+  private key: Promise<string> | undefined;
 
   constructor(url: string, options: ClientOptions = {}) {
     this.base = url.replace(/\/+$/, "");
@@ -57,10 +62,22 @@ export class Transport {
   async send<Answer>(route: Route, given: object, options: RequestOptions = {}): Promise<Answer> {
     const [url, request] = this.prepared(route, { ...given } as Record<string, unknown>, options);
     const tries = route.repeatable || route.keyed ? (this.options.tries ?? 4) : 1;
+    let mayAsk = typeof this.options.apiKey === "function";
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await this.attempt<Answer>(route, url, request, options);
+      const key = await this.currentKey();
+      const signed = key ? { ...request, headers: { ...request.headers, Authorization: `Bearer ${key}` } } : request;
+      const outcome = await this.attempt<Answer>(route, url, signed, options);
       if (!("failed" in outcome)) {
         return outcome.answer;
+      }
+      if (mayAsk && "status" in outcome.failed && outcome.failed.status === UNAUTHENTICATED) {
+        // What was refused has done nothing, so it is sent again whatever it is, and counts as no try.
+        mayAsk = false;
+        attempt -= 1;
+        if ((await this.currentKey()) === key) {
+          this.key = undefined; // another call has asked since where it is not
+        }
+        continue;
       }
       const pause = attempt < tries && mayPass(outcome.failed, options) ? this.pauseMs(outcome.failed, attempt) : undefined;
       if (pause === undefined) {
@@ -68,6 +85,20 @@ export class Transport {
       }
       await waited(pause, options.signal);
     }
+  }
+
+  private currentKey(): Promise<string> | string | undefined {
+    const given = this.options.apiKey;
+    if (typeof given !== "function") {
+      return given;
+    }
+    const asked = (this.key ??= Promise.resolve().then(given));
+    asked.catch(() => {
+      if (this.key === asked) {
+        this.key = undefined; // the next call asks again
+      }
+    });
+    return asked;
   }
 
   private async attempt<Answer>(
@@ -113,9 +144,6 @@ export class Transport {
 
   private headers(route: Route, options: RequestOptions): Record<string, string> {
     const headers: Record<string, string> = { Accept: "application/json" };
-    if (this.options.apiKey) {
-      headers["Authorization"] = `Bearer ${this.options.apiKey}`;
-    }
     if (route.body !== "none") {
       headers["Content-Type"] = route.body === "json" ? "application/json" : "application/x-ndjson";
     }

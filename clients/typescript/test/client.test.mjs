@@ -48,6 +48,19 @@ test("a context in every form is instructions and turns for a model", async () =
   }
 });
 
+test("a function gives the token, and is asked again once where it is refused", async () => {
+  const given = ["run out", apiKey, "run out", "unknown"];
+  const renewed = new Recollect(url, { apiKey: async () => given.shift() });
+  const anna = someone();
+  await Promise.all([renewed.add("I moved to Lyon", anna), renewed.getAll(anna)]);
+  assert.equal(given.length, 2);
+  const refused = new Recollect(url, { apiKey: () => given.shift() });
+  await assert.rejects(refused.getAll(anna), UnauthenticatedError);
+  assert.equal(given.length, 0);
+  const failing = new Recollect(url, { apiKey: () => { throw new Error("signed out"); } });
+  await assert.rejects(failing.getAll(anna), /signed out/);
+});
+
 test("messages keep their roles", async () => {
   const anna = someone();
   await memory.add([{ content: "Tea, please" }, { role: "assistant", content: "Here you are" }], {

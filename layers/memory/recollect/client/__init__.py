@@ -23,9 +23,11 @@ from recollect.client.errors import (
     VersionMismatch,
 )
 from recollect.client.recollect import Recollect
-from recollect.client.transport import RetryPolicy
+from recollect.client.transport import ApiKey, AsyncApiKey, RetryPolicy
 
 __all__ = [
+    "ApiKey",
+    "AsyncApiKey",
     "AsyncRecollect",
     "BadRequest",
     "CannotOpen",

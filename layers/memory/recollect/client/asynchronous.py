@@ -14,6 +14,7 @@ from recollect.client.errors import ConnectionFailed
 from recollect.client.transport import (
     DEFAULT_RETRIES,
     EVERY_DAY,
+    AsyncApiKey,
     Call,
     RetryPolicy,
     client_options,
@@ -58,13 +59,14 @@ class AsyncResources:
     """What `AsyncRecollect` has beside its everyday methods. An asynchronous context manager; safe to share by tasks.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no
-    answer comes, both after the retries.
+    answer comes, both after the retries. `api_key` may be a function that gives the current token
+    (`AsyncApiKey`): it is asked before the first call, and again, once a call, where the server refuses it (401).
     """
 
     def __init__(
         self,
         base_url: str,
-        api_key: str | None = None,
+        api_key: AsyncApiKey | None = None,
         timeout_seconds: float = 10.0,
         *,
         retries: RetryPolicy = DEFAULT_RETRIES,

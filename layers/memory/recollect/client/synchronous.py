@@ -14,6 +14,7 @@ from recollect.client.errors import ConnectionFailed
 from recollect.client.transport import (
     DEFAULT_RETRIES,
     EVERY_DAY,
+    ApiKey,
     Call,
     RetryPolicy,
     client_options,
@@ -58,13 +59,14 @@ class Resources:
     """What `Recollect` has beside its everyday methods. A context manager; safe to share by threads.
 
     Every method raises RecollectApiError where the server answers with an error, and ConnectionFailed where no
-    answer comes, both after the retries.
+    answer comes, both after the retries. `api_key` may be a function that gives the current token
+    (`ApiKey`): it is asked before the first call, and again, once a call, where the server refuses it (401).
     """
 
     def __init__(
         self,
         base_url: str,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         timeout_seconds: float = 10.0,
         *,
         retries: RetryPolicy = DEFAULT_RETRIES,

@@ -8,10 +8,10 @@ import email.utils
 import json
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 
@@ -184,19 +184,76 @@ def _if_match(version: int | str | None) -> dict[str, str]:
     return {} if version is None else {"If-Match": f'"{version}"'}
 
 
+ApiKey: TypeAlias = str | Callable[[], str]
+"""A key or a token, or what gives the current one."""
+AsyncApiKey: TypeAlias = str | Callable[[], str | Awaitable[str]]
+"""The same; what is asked may have to be awaited."""
+
 _NO_CONTENT = 204
+_UNAUTHENTICATED = 401
 _THROTTLED = 429
 _MAY_PASS = frozenset({_THROTTLED, 502, 503, 504})
 _IN_FLIGHT = 409
 
 
-def client_options(base_url: str, api_key: str | None, timeout_seconds: float) -> dict[str, Any]:
+def client_options(base_url: str, api_key: AsyncApiKey | None, timeout_seconds: float) -> dict[str, Any]:
     """Options of an httpx client. Redirects are not followed: they would send the key elsewhere."""
     headers = {"User-Agent": f"recollect-python/{__version__}", "Accept": "application/json"}
-    if api_key:
+    if isinstance(api_key, str) and api_key:
         headers["Authorization"] = f"Bearer {api_key}"
-    timeout = httpx.Timeout(timeout_seconds)
-    return {"base_url": base_url.rstrip("/"), "headers": headers, "timeout": timeout, "follow_redirects": False}
+    auth = _AskedKey(api_key) if callable(api_key) else None
+    told = {"base_url": base_url.rstrip("/"), "headers": headers, "auth": auth}
+    return {**told, "timeout": httpx.Timeout(timeout_seconds), "follow_redirects": False}
+
+
+class _AskedKey(httpx.Auth):
+    """A key that is asked for before the first call, kept, and asked for anew, once a call, where it is refused (401).
+
+    A request that was refused has done nothing, so it is sent again whatever it is.
+    """
+
+    def __init__(self, ask: Callable[[], str | Awaitable[str]]) -> None:
+        self._ask = ask
+        self._key: str | None = None
+
+    def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """The request with the key; once more with another one."""
+        if self._key is None:
+            self._key = _key_of(self._ask())
+        sent = _signed(request, self._key)
+        if (yield request).status_code == _UNAUTHENTICATED:
+            if self._key == sent:  # another thread has asked since where it is not
+                self._key = _key_of(self._ask())
+            _signed(request, self._key)
+            yield request
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """The same for asyncio."""
+        if self._key is None:
+            self._key = await self._asked()
+        sent = _signed(request, self._key)
+        if (yield request).status_code == _UNAUTHENTICATED:
+            if self._key == sent:
+                self._key = await self._asked()
+            _signed(request, self._key)
+            yield request
+
+    async def _asked(self) -> str:
+        given = self._ask()
+        return _key_of(given if isinstance(given, str) else await given)
+
+
+def _signed(request: httpx.Request, key: str) -> str:
+    request.headers["Authorization"] = f"Bearer {key}"
+    return key
+
+
+def _key_of(given: object) -> str:
+    if isinstance(given, str) and given:
+        return given
+    if isinstance(given, Coroutine):
+        given.close()  # or it would warn, long after, that nobody waited for it
+    raise TypeError(f"api_key gave {type(given).__name__}, and not a key as text; one to await is AsyncRecollect's")
 
 
 def request_options(call: Call) -> dict[str, Any]:

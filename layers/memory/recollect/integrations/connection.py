@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recollect.client.in_process import EmbedderName
+    from recollect.client.transport import ApiKey
     from recollect.client.types import ContextAnswer
 
 SERVER = "http://127.0.0.1:8700"
@@ -24,7 +25,7 @@ class Connected:
     _memory: Recollect
     _own: bool
 
-    def _connect(self, url: str, api_key: str | None, memory: Recollect | None) -> None:
+    def _connect(self, url: str, api_key: ApiKey | None, memory: Recollect | None) -> None:
         self._memory = memory or Recollect(url, api_key)
         self._own = memory is None
 

@@ -21,6 +21,7 @@ from recollect.integrations.item_batches import answers_of, deletions, items_bel
 
 if TYPE_CHECKING:
     from recollect.client.recollect import Recollect
+    from recollect.client.transport import ApiKey
 
 _MOST_FOUND = 1_000
 
@@ -37,7 +38,7 @@ class RecollectStorage(Opened):
         self,
         url: str = SERVER,
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         user_id: str | None = None,
         root: str = "crewai",
         memory: Recollect | None = None,

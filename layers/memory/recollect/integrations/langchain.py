@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
 
     from recollect.client.recollect import Recollect
+    from recollect.client.transport import ApiKey
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "function": "tool", "system": "system"}
 
@@ -37,7 +38,7 @@ class RecollectChatHistory(OpenedSession, BaseChatMessageHistory):
         session_id: str,
         url: str = SERVER,
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         user_id: str | None = None,
         limit: int | None = None,
         memory: Recollect | None = None,
@@ -74,7 +75,7 @@ class RecollectRetriever(Opened, BaseRetriever):
     options: dict[str, Any] = Field(default_factory=dict)
 
     def __init__(
-        self, url: str = SERVER, *, api_key: str | None = None, memory: Recollect | None = None, **fields: Any
+        self, url: str = SERVER, *, api_key: ApiKey | None = None, memory: Recollect | None = None, **fields: Any
     ) -> None:
         super().__init__(**fields)
         self._connect(url, api_key, memory)

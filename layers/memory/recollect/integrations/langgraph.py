@@ -33,6 +33,7 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from recollect.client.errors import Unprocessable
 from recollect.client.recollect import Recollect
+from recollect.client.transport import ApiKey
 from recollect.integrations.item_batches import answers_at_once, in_requests
 from recollect.integrations.langgraph_saver import RecollectSaver
 
@@ -63,7 +64,7 @@ class RecollectStore(BaseStore):
         self,
         url: str = "http://127.0.0.1:8700",
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
         owner: str | None = None,

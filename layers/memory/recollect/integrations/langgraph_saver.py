@@ -37,6 +37,7 @@ from langgraph.checkpoint.base import (
 
 from recollect.client.errors import Conflict, VersionMismatch
 from recollect.client.recollect import Recollect
+from recollect.client.transport import ApiKey
 from recollect.integrations.item_batches import answers_of, delete_below, deletions, items_below, label, text_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         self,
         url: str = "http://127.0.0.1:8700",
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         owner: str | None = None,
         root: str = "checkpoints",
         ttl_minutes: float | None = None,

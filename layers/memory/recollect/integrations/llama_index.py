@@ -18,6 +18,7 @@ from recollect.integrations.connection import SERVER, Opened, OpenedSession, new
 
 if TYPE_CHECKING:
     from recollect.client.recollect import Recollect
+    from recollect.client.transport import ApiKey
 
 _ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "function": "tool", "system": "system"}
 _SPEAKERS = frozenset({"user", "assistant"})
@@ -41,7 +42,7 @@ class RecollectMemory(OpenedSession, BaseMemory):
         session_id: str,
         url: str = SERVER,
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         memory: Recollect | None = None,
         **fields: Any,
     ) -> None:
@@ -106,7 +107,7 @@ class RecollectMemoryBlock(Opened, BaseMemoryBlock[str]):
     options: dict[str, Any] = Field(default_factory=dict)
 
     def __init__(
-        self, url: str = SERVER, *, api_key: str | None = None, memory: Recollect | None = None, **fields: Any
+        self, url: str = SERVER, *, api_key: ApiKey | None = None, memory: Recollect | None = None, **fields: Any
     ) -> None:
         super().__init__(**fields)
         self._connect(url, api_key, memory)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agents.items import TResponseInputItem
 
     from recollect.client.recollect import Recollect
+    from recollect.client.transport import ApiKey
 
 _T = TypeVar("_T")
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
@@ -37,7 +38,7 @@ class RecollectSession(OpenedSession):
         session_id: str,
         url: str = SERVER,
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         user_id: str | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
         memory: Recollect | None = None,

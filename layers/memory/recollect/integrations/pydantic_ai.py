@@ -30,6 +30,7 @@ from recollect.integrations.item_batches import answers_of, deletions, items_bel
 
 if TYPE_CHECKING:
     from recollect.client.recollect import Recollect
+    from recollect.client.transport import ApiKey
 
 _RECORDS = TypeAdapter(ConversationRecord)
 _NAMED_BEFORE = 64
@@ -54,7 +55,7 @@ class RecollectConversations(Opened, ConversationStore):
         self,
         url: str = SERVER,
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         user_id: str | None = None,
         root: str = "pydantic-ai",
         memory: Recollect | None = None,
@@ -174,7 +175,7 @@ class RecollectToolset(Opened, FunctionToolset[Any]):
         url: str = SERVER,
         *,
         user_id: str | UserOf,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         search_options: dict[str, Any] | None = None,
         instructions: str | None = _INSTRUCTIONS,
         memory: Recollect | None = None,

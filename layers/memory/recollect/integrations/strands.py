@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from strands.types.content import Message
 
     from recollect.client.recollect import Recollect
+    from recollect.client.transport import ApiKey
 
 _MESSAGES_AT_ONCE = 100
 _KINDS = _SESSIONS, _AGENTS, _MESSAGES, _MULTI_AGENTS = ("sessions", "agents", "messages", "multi-agents")
@@ -52,7 +53,7 @@ class RecollectMemoryStore(Opened, MemoryStore):
         url: str = SERVER,
         *,
         user_id: str,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         name: str = "recollect",
         description: str | None = None,
         max_search_results: int | None = None,
@@ -126,7 +127,7 @@ class RecollectSessionManager(OpenedSession, RepositorySessionManager, SessionRe
         session_id: str,
         url: str = SERVER,
         *,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         user_id: str | None = None,
         root: str = "strands",
         ttl_minutes: float | None = None,
