@@ -1,10 +1,11 @@
 """Writes the generated documents, or with --check says which of them are stale.
 
 Generated: docs/settings.md (from recollect.settings), docs/openapi.json (from the routes), the table of docs/rules.md
-(from recollect.rules.groups), *What it costs* in docs/operations.md (from counted calls and prices, infra/tools/costs),
-docs/specification.md (from infra/tools/statements), text/date_words.json (from dateparser's tables), client/types.py
-and the types and operations of clients/typescript (from the OpenAPI document), the client that waits (from the
-asynchronous one), the pinned requirements of the layers (from pyproject.toml), infra/data.yaml (from template.yaml).
+(from recollect.rules.groups), *What it costs* in docs/operations.md and the console's costs.json (from counted calls
+and prices, infra/tools/costs), docs/specification.md (from infra/tools/statements), text/date_words.json (from
+dateparser's tables), client/types.py and the types and operations of clients/typescript (from the OpenAPI document),
+the client that waits (from the asynchronous one), the pinned requirements of the layers (from pyproject.toml),
+infra/data.yaml (from template.yaml).
 """
 
 import json
@@ -18,7 +19,7 @@ from typing import Any
 from infra.tools import dependencies
 from infra.tools.client_types import FILE as CLIENT_TYPES
 from infra.tools.client_types import client_types_file
-from infra.tools.costs.page import operations_page
+from infra.tools.costs.page import console_file, operations_page
 from infra.tools.data_template import FILE as DATA_TEMPLATE
 from infra.tools.data_template import data_template_file
 from infra.tools.date_words import FILE as DATE_WORDS
@@ -96,6 +97,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "docs/specification.md": specification_page,
     "docs/rules.md": rules_page,
     "docs/operations.md": operations_page,
+    "layers/memory/recollect/entrypoints/console/costs.json": console_file,
     DATE_WORDS: date_words_file,
     CLIENT_TYPES: lambda: client_types_file(openapi_page()),
     SCHEMAS_FILE: lambda: schemas_file(openapi_page()),

@@ -195,3 +195,19 @@ few messages change in memories."""
 _TURN = """\
 A turn waits for its model in a function of {memory} MB, which takes {waits:.1f} dollars of a million's {turn:.0f};
 were the models of recall in the function that waits, a million would be {in_one:.0f}."""
+
+
+def console_file() -> str:
+    """What the console tells of prices: dollars of a million calls and of a month idle, by engine."""
+    kinds = ("message", "search", "context", "turn")
+    million = {
+        name: {kind: round(per_million(counted()[name])[kind]["in all"], 2) for kind in kinds} for name in ENGINES
+    }
+    facts = {
+        "region": price_file()["region"],
+        "read_on": max(one["read_on"] for one in price_file()["aws"].values()),
+        "counted_on": counted()["about"]["counted_on"],
+        "idle_month": {name: round(_idle_of(name, alone=False)["in all"], 2) for name in ENGINES},
+        "million": million,
+    }
+    return json.dumps(facts, indent=1) + "\n"

@@ -1,10 +1,18 @@
 """Knowledge, rules, jobs, summaries and goals through the console."""
 
+import io
+
 from entrypoints.console.test_isolation import signed_in
 from entrypoints.console.visiting import Visitor, visible
 from entrypoints.http.calling import Caller, Laptop
+from recollect.app import App
+from recollect.entrypoints.console.endpoint import Console
+from recollect.entrypoints.console.spending import prices
 from recollect.entrypoints.console.views.tenant import changes_of
+from recollect.entrypoints.http.access_log import AccessLog
+from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routing import path_segment
+from recollect.settings import Principal
 
 ENTRY = "/v1/knowledge/vocabulary/" + path_segment("global:staff")
 TERM = '{"target": "people", "description": "who works here"}'
@@ -67,6 +75,28 @@ def test_a_job_is_started_after_a_look_at_what_it_reaches(caller: Caller, visito
     assert "It runs" in visible(shown)
     assert 'hx-trigger="every 1s"' in shown.text
     assert "Reconcile" in visible(visitor.get("/console/operations"))
+
+
+def test_operations_say_what_the_calls_would_cost(caller: Caller, visitor: Visitor) -> None:
+    assert "message 0 0.000000" in visible(visitor.get("/console/operations"))
+    for _ in range(2):
+        caller.post(
+            "/v1/events", {"user_id": "anna", "events": [{"content": "a"}, {"content": "b"}]}, idempotency_key="k"
+        )
+    caller.post("/v1/search", {"user_id": "anna", "query": "a"})
+    caller.post("/v1/search", {"user_id": "anna"})
+    shown = visible(visitor.get("/console/operations"))
+    million = prices()["million"]["table"]
+    assert f"message 2 {million['message'] * 2 / 1e6:.6f}" in shown
+    assert f"search 1 {million['search'] / 1e6:.6f}" in shown
+    assert "nothing is paid" in shown
+
+
+def test_where_nobody_counts_prices_alone_are_told(app: App) -> None:
+    console = Console.over(app, lambda _: Principal("local", admin=True), AccessLog("INFO", io.StringIO(), "uncounted"))
+    shown = console.answer(Call(method="GET", path="/console/operations")).body
+    assert "the account's bill" in str(shown)
+    assert f"<td>{prices()['million']['table']['message'] / 1000:.4f}</td>" in str(shown)
 
 
 def test_operations_and_rules_are_for_administrators(guarded: Laptop) -> None:

@@ -25,12 +25,15 @@ START = "/start"
 NewestJobs = Callable[[str, int], Sequence[Job]]
 """The newest jobs of a tenant, at most so many."""
 
+Counted = Callable[[str], Mapping[str, int]]
+"""How many calls of each kind a tenant had since this process began."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
     """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked.
 
-    `newest_jobs` is None where they are another process's.
+    `newest_jobs` and `counted` are None where they are another process's.
     """
 
     call: Call
@@ -38,6 +41,7 @@ class Visit:
     api: Api
     form_token: str
     newest_jobs: NewestJobs | None = None
+    counted: Counted | None = None
     ids: Mapping[str, str] = field(default_factory=dict)
     is_fetched: bool = False
     can_sign_out: bool = False

@@ -13,7 +13,7 @@ from recollect.core.errors import ConfigurationError
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.cors import Cors
 from recollect.entrypoints.http.credentials import key_credentials
-from recollect.entrypoints.http.dispatch import Answer, Dispatcher
+from recollect.entrypoints.http.dispatch import Answer, Dispatcher, RequestLog
 from recollect.entrypoints.http.gate import OWN_NAMES, Application, Gate, Message, Receive, Send, send_answer
 from recollect.entrypoints.http.messages import LOCAL_SECONDS, Call
 from recollect.entrypoints.http.routes import GROUPS, OWN_SERVER, routes_of
@@ -46,12 +46,22 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.has_keys else OWN_NAMES | {host.strip("[]")}
     origins = app.settings.cors_origins
-    application = _beside_console(_beside_mcp(build_routes(app, log), app, log), app, log)
+    counted = _counted(log)
+    application = _beside_console(_beside_mcp(build_routes(app, counted), app, log), app, counted)
     gate = Gate(application, log, own_names, origins, _longest_bodies())
     return Cors(gate, origins, excepted_path=_MCP_PATH) if origins else gate
 
 
-def build_routes(app: App, log: AccessLog) -> Application:
+def _counted(log: AccessLog) -> RequestLog:
+    """The log that counts what the console's page of operations tells; without the console nobody asks."""
+    if find_spec("jinja2") is None:
+        return log
+    from recollect.entrypoints.console.spending import CountedRequests
+
+    return CountedRequests(log)
+
+
+def build_routes(app: App, log: RequestLog) -> Application:
     """All routes as an ASGI application: credentials are the keys of the settings; requests run side by side."""
     dispatch = Dispatcher(app, _all_routes(), key_credentials(app.settings), log, large=True)
     return _answering(dispatch.dispatch, app.settings)
@@ -67,7 +77,7 @@ def _answering(answer_to: Callable[[Call], Answer], settings: Settings) -> Appli
     return application
 
 
-def _beside_console(routes: Application, app: App, log: AccessLog) -> Application:
+def _beside_console(routes: Application, app: App, log: RequestLog) -> Application:
     """The routes, and the console at its paths where its package is installed; `/` leads to it, else to `/docs`."""
     has_console = find_spec("jinja2") is not None
     start = Answer(303, {"Location": _CONSOLE_PATH if has_console else "/docs"}, "")
@@ -87,7 +97,7 @@ def _beside_console(routes: Application, app: App, log: AccessLog) -> Applicatio
     return application
 
 
-def _console(app: App, log: AccessLog) -> Application:
+def _console(app: App, log: RequestLog) -> Application:
     """Made with the first request to it: who uses the API alone reads no templates."""
     from recollect.entrypoints.console.endpoint import Console
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.console.api import Refusal
+from recollect.entrypoints.console.spending import prices, spent
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
@@ -24,7 +25,9 @@ def operations(visit: Visit) -> Reply:
     """Backlog, parts, and the newest jobs, erasures among them."""
     _check_admin(visit)
     jobs = visit.newest_jobs(visit.principal.tenant, _NEWEST) if visit.newest_jobs is not None else None
-    return visit.page("operations.html", readiness=_readiness(visit), jobs=jobs, kinds=REACHES)
+    costs = spent(visit.counted(visit.principal.tenant) if visit.counted is not None else None)
+    shown = {"readiness": _readiness(visit), "jobs": jobs, "kinds": REACHES, "costs": costs, "prices": prices()}
+    return visit.page("operations.html", **shown)
 
 
 def _check_admin(visit: Visit) -> None:
