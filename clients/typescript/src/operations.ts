@@ -106,6 +106,12 @@ export interface ListEventsArguments {
   household_id?: string;
   conversation_id?: string;
   event_type?: "conversation" | "task" | "reminder" | "emotion" | "preference" | "custom";
+  agent_id?: string;
+  app_id?: string;
+  /** Exactly this one: its labels with slashes between. */
+  namespace?: string;
+  /** This one and all below it. */
+  namespace_prefix?: string;
   /** Inclusive. */
   from?: string | number;
   /** Inclusive. */
@@ -528,7 +534,7 @@ export class Operations {
 
   /** The timeline, newest first. `GET /v1/users/{user_id}/events` */
   listEvents(given: ListEventsArguments, options?: RequestOptions): Promise<EventsPage> {
-    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/events", query: ["persona_id", "household_id", "conversation_id", "event_type", "from", "to", "last_days", "top_k", "limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/events", query: ["persona_id", "household_id", "conversation_id", "event_type", "agent_id", "app_id", "namespace", "namespace_prefix", "from", "to", "last_days", "top_k", "limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
   /** One event. `GET /v1/users/{user_id}/events/{event_id}` */

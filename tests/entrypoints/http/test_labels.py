@@ -69,6 +69,26 @@ def test_labels_narrow_a_user_s_memory(app: App, caller: Caller) -> None:
         project(app)
 
 
+def test_labels_narrow_the_list_of_a_user_s_events(caller: Caller) -> None:
+    for agent, namespace in (("tutor", ["org", "a"]), ("coach", ["org", "b"])):
+        body = {"user_id": "anna", "agent_id": agent, "namespace": namespace, "events": [{"content": agent}]}
+        assert caller.post("/v1/events", body).status == 201
+
+    def told(**query: str) -> list[str]:
+        answer = caller.get("/v1/users/anna/events", query)
+        assert answer.status == 200, answer.text
+        return [one["content"] for one in answer.json["events"]]
+
+    assert told(agent_id="coach") == told(namespace="org/b") == ["coach"]
+    assert sorted(told(namespace_prefix="org")) == ["coach", "tutor"]
+    assert told(namespace="org") == told(agent_id="coach", namespace="org/a") == told(app_id="coach") == []
+    first = caller.get("/v1/users/anna/events", {"namespace_prefix": "org", "limit": "1"}).json
+    cursor = {"limit": "1", "cursor": first["next_cursor"]}
+    assert caller.get("/v1/users/anna/events", {**cursor, "namespace_prefix": "org"}).json["events"] != first["events"]
+    assert caller.get("/v1/users/anna/events", {**cursor, "agent_id": "coach"}).status == 422
+    assert caller.get("/v1/users/anna/events", {"namespace": "org//a"}).status == 422
+
+
 def test_other_labels_make_another_memory_and_another_slot(app: App, caller: Caller) -> None:
     one = saved(caller, SLACK, namespace=["org", "a"])
     assert saved(caller, SLACK, namespace=["org", "b"])["id"] != one["id"]

@@ -313,11 +313,12 @@ class ConflictListOptions(Narrowing, total=False):
     status: Literal["open", "settled"] | None
 
 
-class EventOptions(Narrowing, total=False):
+class EventOptions(Labelling, total=False):
     """A window of the timeline; `from_` and `to` inclusive; without any of them all of it."""
 
     conversation_id: str | None
     event_type: Literal["conversation", "task", "reminder", "emotion", "preference", "custom"] | None
+    namespace_prefix: Sequence[str] | None
     from_: Instant | None
     to: Instant | None
     last_days: float | None

@@ -129,6 +129,36 @@ class TimelineWindowContract(OwnUser):
             ]
             assert shown(walk(timeline, scope, query)) == expected
 
+    @pytest.mark.parametrize(
+        ("asked", "expected"),
+        [
+            ({"agent_id": "coach"}, "ab"),
+            ({"agent_id": "coach", "app_id": "web"}, "b"),
+            ({"namespace": ("org",)}, "c"),
+            ({"namespace_prefix": ("org",)}, "acd"),
+            ({"namespace_prefix": ("or",)}, ""),
+            ({"namespace": ("org", "team"), "app_id": "none"}, ""),
+            ({}, "abcde"),
+        ],
+    )
+    def test_labels_narrow_a_page(self, timeline: Timeline, asked: dict[str, Any], expected: str) -> None:
+        scope = a_scope()
+        labels: list[dict[str, Any]] = [
+            {"agent_id": "coach", "namespace": ("org", "team")},
+            {"agent_id": "coach", "app_id": "web", "namespace": ("orga",)},
+            {"namespace": ("org",)},
+            {"namespace": ("org", "b"), "agent_id": "other"},
+            {},
+        ]
+        events = [
+            replace(event, content=name, **one)
+            for event, name, one in zip(some_events(scope, 5), "abcde", labels, strict=True)
+        ]
+        timeline.append(scope, writes_of(scope, events))
+        pages = walk(timeline, scope, a_query(limit=2, **asked))
+        assert sorted(event.content for page in pages for event in page.events) == list(expected)
+        assert sum(page.scanned for page in pages) == 5
+
     @pytest.mark.spec("R-71")
     @pytest.mark.parametrize("limit", [1, 2, 3, 50])
     def test_what_cannot_be_read_fails_a_page_unless_its_reader_goes_on_around_it(
@@ -140,7 +170,7 @@ class TimelineWindowContract(OwnUser):
             spoil(scope, event)
         with pytest.raises(StoredDataError):
             walk(timeline, scope, a_query(limit=limit))
-        pages = walk(timeline, scope, a_query(limit=limit, around_unreadable=True))
+        pages = walk(timeline, scope, a_query(limit=limit, around_unreadable=True, namespace_prefix=()))
         assert shown(pages) == [events[n].id for n in (5, 4, 1)]
         assert [ref for page in pages for ref in page.unreadable] == [event.ref for event in spoiled]
         assert sum(page.scanned for page in pages) == len(events)

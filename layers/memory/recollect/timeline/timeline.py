@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from recollect.retrieval.filters import lies_below
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from recollect.core.event import Event, EventRef
     from recollect.core.items import ItemWrite
-    from recollect.core.scope import Scope
+    from recollect.core.scope import Labels, Scope
     from recollect.core.vectors import FloatArray
     from recollect.retrieval.filters import DropReason, TimeWindow
 
@@ -67,7 +69,8 @@ class AppendOutcome:
 class WindowQuery:
     """A page of the timeline, newest first. `after` is the last event of the page before; `now` decides expiry.
 
-    An unreadable record fails the page (StoredDataError), unless `around_unreadable`.
+    `agent_id`, `app_id` and `namespace` are asked for exactly, `namespace_prefix` with all below it. An unreadable
+    record fails the page (StoredDataError), unless `around_unreadable`.
     """
 
     now: datetime
@@ -75,8 +78,22 @@ class WindowQuery:
     limit: int
     conversation_id: str | None = None
     event_type: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    namespace: tuple[str, ...] | None = None
+    namespace_prefix: tuple[str, ...] | None = None
     after: EventRef | None = None
     around_unreadable: bool = False
+
+    @property
+    def asks_for_labels(self) -> bool:
+        """Whether only records of some labels are wanted."""
+        return any(one is not None for one in (self.agent_id, self.app_id, self.namespace, self.namespace_prefix))
+
+    def admits(self, labels: Labels) -> bool:
+        """Whether a record of these labels is wanted."""
+        asked = ((self.agent_id, labels.agent_id), (self.app_id, labels.app_id), (self.namespace, labels.namespace))
+        return all(one in (None, has) for one, has in asked) and lies_below(labels.namespace, self.namespace_prefix)
 
 
 @dataclass(frozen=True, slots=True)

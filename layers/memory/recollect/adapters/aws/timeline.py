@@ -341,7 +341,7 @@ class _Page:
         if event.expired(self._query.now):
             return DropReason.EXPIRED
         pairs = ((self._query.conversation_id, event.conversation_id), (self._query.event_type, event.event_type))
-        fits = all(asked is None or asked == has for asked, has in pairs)
+        fits = all(asked is None or asked == has for asked, has in pairs) and self._query.admits(event.labels)
         return None if fits else DropReason.FILTER
 
 

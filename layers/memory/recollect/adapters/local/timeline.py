@@ -1,5 +1,6 @@
 """The port `Timeline` in the file: events are visible as soon as they are durable, before projection."""
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from recollect.adapters.local.rows import (
 from recollect.core.errors import Conflict
 from recollect.core.event import Event, EventRef
 from recollect.core.items import ItemWrite, checked
-from recollect.core.scope import Scope
+from recollect.core.scope import Labels, Scope
 from recollect.core.time import EARLIEST, LATEST, from_microseconds, microseconds, sortable
 from recollect.retrieval.filters import DropReason, TimeWindow
 from recollect.search_index.page import index_document
@@ -50,6 +51,9 @@ from recollect.timeline.timeline import (
 )
 
 _COLUMNS = "row, id, timestamp, persona, household, event_type, expires_at"
+_NO_LABELS_READ = "NULL"
+_LABELS_READ = """(SELECT json_extract(record, '$.agent_id', '$.app_id', '$.namespace')
+    FROM records WHERE records.row = events.row AND json_valid(record))"""
 _REJECT = "INSERT OR IGNORE INTO rejections (scope, fingerprint) VALUES (?, ?)"
 _LIFT = "DELETE FROM rejections WHERE scope = ? AND fingerprint = ?"
 _NEWEST = "timestamp DESC, id DESC"
@@ -295,7 +299,7 @@ def _inside(connection: sqlite3.Connection, user_number: int, query: WindowQuery
         parameters += [microseconds(query.after.timestamp), query.after.id]
     where, parameters = f"{where} AND timestamp BETWEEN ? AND ?", [*parameters, start, end]
     return connection.execute(
-        f"SELECT {_COLUMNS} FROM events WHERE {where} ORDER BY timestamp DESC, id DESC",  # noqa: S608
+        f"SELECT {_columns(query)} FROM events WHERE {where} ORDER BY timestamp DESC, id DESC",  # noqa: S608
         parameters,
     )
 
@@ -306,7 +310,7 @@ def _outside(connection: sqlite3.Connection, user_number: int, scope: Scope, que
     for condition, bound in (("timestamp > ?", end), ("timestamp < ?", start)):
         where, parameters = _where(user_number, query)
         rows = connection.execute(
-            f"SELECT {_COLUMNS} FROM events WHERE {where} AND {condition} ORDER BY timestamp DESC LIMIT ?",  # noqa: S608
+            f"SELECT {_columns(query)} FROM events WHERE {where} AND {condition} ORDER BY timestamp DESC LIMIT ?",  # noqa: S608
             (*parameters, bound, COUNTED_RECORDS - counted.total()),
         )
         counted += Counter(
@@ -314,6 +318,10 @@ def _outside(connection: sqlite3.Connection, user_number: int, scope: Scope, que
             for reason in (_reason(scope, query, row) for row in rows)
         )
     return counted
+
+
+def _columns(query: WindowQuery) -> str:
+    return f"{_COLUMNS}, {_LABELS_READ if query.asks_for_labels else _NO_LABELS_READ}"
 
 
 def _where(user_number: int, query: WindowQuery) -> tuple[str, list[Any]]:
@@ -328,12 +336,19 @@ def _bounds(window: TimeWindow) -> tuple[int, int]:
 
 def _reason(scope: Scope, query: WindowQuery, row: tuple[Any, ...]) -> DropReason | None:
     """In the order of `retrieval.filters.drop_reason`, for a record inside the window."""
-    _, _, _, persona, household, event_type, expires_at = row
+    _, _, _, persona, household, event_type, expires_at, labels = row
     if not scope.admits(persona, household):
         return DropReason.SCOPE
     if expires_at is not None and expires_at <= microseconds(query.now):
         return DropReason.EXPIRED
-    return None if query.event_type in (None, event_type) else DropReason.FILTER
+    if query.event_type not in (None, event_type) or (labels is not None and not query.admits(_labels_in(labels))):
+        return DropReason.FILTER
+    return None
+
+
+def _labels_in(read: str) -> Labels:
+    agent_id, app_id, namespace = json.loads(read)
+    return Labels(agent_id, app_id, tuple(namespace or ()))
 
 
 def _change(

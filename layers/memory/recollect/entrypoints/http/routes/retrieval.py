@@ -26,6 +26,7 @@ from recollect.entrypoints.http.models import (
     Instant,
     Limit,
     Maybe,
+    NamespacePath,
     Narrowed,
     OneOf,
     Paged,
@@ -74,6 +75,10 @@ _BY_INTENT = 10
 class EventsQuery(Narrowed):
     conversation_id: Maybe[Identifier] = None
     event_type: Maybe[SpokenType] = None
+    agent_id: Maybe[Identifier] = None
+    app_id: Maybe[Identifier] = None
+    namespace: Maybe[NamespacePath] = Field(None, description="Exactly this one: its labels with slashes between.")
+    namespace_prefix: Maybe[NamespacePath] = Field(None, description="This one and all below it.")
     start: Maybe[Instant] = Field(None, alias="from", description="Inclusive.")
     end: Maybe[Instant] = Field(None, alias="to", description="Inclusive.")
     last_days: Maybe[Annotated[Days, IN_QUERY]] = Field(None, description="Without any bound: the last 30 days.")
@@ -250,6 +255,10 @@ def _window_query(request: Request, query: EventsQuery, place: tuple[EventRef, T
         limit=query.top_k or query.limit or _PAGE,
         conversation_id=query.conversation_id,
         event_type=query.event_type,
+        agent_id=query.agent_id,
+        app_id=query.app_id,
+        namespace=query.namespace,
+        namespace_prefix=query.namespace_prefix,
         after=after,
     )
 
