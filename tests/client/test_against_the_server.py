@@ -218,10 +218,11 @@ async def requests_sent(client_type: Callable[..., Any]) -> list[str]:
         await attempt(either_order, user_id="given")
     for kind in KINDS:
         await attempt(client.run_job, kind=kind)
+    await attempt(client.merge_memories, other={"id": "given", "version": 1})
     return sent
 
 
-async def attempt(method: Callable[..., Any], **given: str) -> None:
+async def attempt(method: Callable[..., Any], **given: Any) -> None:
     """Calls it, up to the first page; what it makes of an empty answer does not count."""
     needed = [one for one in inspect.signature(method).parameters.values() if one.default is one.empty]
     plain = {one.name: "given" if one.annotation in (str, "str", int) else {} for one in needed}

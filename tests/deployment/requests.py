@@ -52,7 +52,10 @@ _BODIES: dict[str, Any] = {
     "PATCH /v1/users/{user_id}/memories/{memory_id}": {"content": "Anna drinks black tea"},
     "PATCH /v1/users/{user_id}/goals/{goal_id}": {"status": "completed"},
     "POST /v1/users/{user_id}/goals/{goal_id}/check-ins": {"date": "2024-05-06", "status": "completed"},
-    "POST /v1/users/{user_id}/memories/{memory_id}/merge": {"other": NOBODYS, "other_version": 1},
+    "POST /v1/users/{user_id}/memories/{memory_id}/merge": {
+        "other": "018f4cf3-a400-7000-8000-000000000002",
+        "other_version": 1,
+    },
     "POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve": {"winner": NOBODYS},
     "POST /v1/users/{user_id}/conversations/{conversation_id}/log": {"entries": [{"payload": {"said": "tea"}}]},
     "PATCH /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}": {"payload": {"said": "coffee"}},

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recollect.client import (
+        ApiKey,
+        AsyncApiKey,
         AsyncRecollect,
         BadRequest,
         CannotOpen,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ApiKey",
+    "AsyncApiKey",
     "AsyncRecollect",
     "BadRequest",
     "CannotOpen",
