@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,8 @@ from torch.nn import functional
 from infra.tools.judge.bundle import Bundle, Pairs
 from infra.tools.judge.encoder import PairEncoder
 from infra.tools.judge.examples import LASTING
-from infra.tools.judge.graphed import GraphedSteps
 from infra.tools.judge.rows import CLASSES, Rows
+from infra.tools.judge.steps import GraphedSteps, PlainSteps
 from recollect.core.vectors import FloatArray
 
 _SMOOTHING = 0.05
@@ -61,34 +62,24 @@ def train(model: PairEncoder, bundle: Bundle, course: Course, out: Path, teacher
     told = bundle.sets["train"]
     rows = Rows.of(bundle, told, targets(told, course, teacher)).to("cuda" if torch.cuda.is_available() else "cpu")
     model.to(rows.device).train()
-    optimizer = _optimizer(model, course, capturable=rows.on_gpu and course.graphs)
-    steps = round(course.epochs * (len(told) // course.batch))
-    out.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(course.seed)
     graphs = rows.on_gpu and course.graphs
-    run = GraphedSteps(model, optimizer, rows, loss_of, course.batch) if graphs else None
+    optimizer = _optimizer(model, course, capturable=graphs)
+    torch.manual_seed(course.seed)
+    out.mkdir(parents=True, exist_ok=True)
     checkpoint = out / "checkpoint.pt"
-    first = _resume(checkpoint, model, optimizer)
-    rates = [float(group["lr"]) for group in optimizer.param_groups] if run is None else run.rates
+    parts = model, optimizer, rows, loss_of
+    run = GraphedSteps(*parts, course.batch) if graphs else PlainSteps(*parts)
+    first = 0 if rows.on_gpu else _resume(checkpoint, model, optimizer)
+    steps = round(course.epochs * (len(told) // course.batch))
     losses, began = [], time.monotonic()
-    for step, chosen in enumerate(batches(rows.lengths.tolist(), course), start=1):
-        if step > steps:
-            break
+    for step, chosen in enumerate(islice(batches(rows.lengths.tolist(), course), steps), start=1):
         if step <= first:
             continue
-        share = share_of_rate(step, steps, course.warm)
-        if run is not None:
-            loss = run(chosen, share)
-        else:
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * share
-            loss = _step(model, optimizer, rows, chosen)
-        losses.append(loss)
+        losses.append(run(chosen, share_of_rate(step, steps, course.warm)))
         if step % _TOLD_EVERY == 0:
-            mean = float(torch.stack(losses[-_TOLD_EVERY:]).mean())
-            each = (time.monotonic() - began) / (step - first)
+            mean, each = float(torch.stack(losses[-_TOLD_EVERY:]).mean()), (time.monotonic() - began) / (step - first)
             print(f"step {step} of {steps}: loss {mean:.4f}, {each * 1000:.1f} ms each", flush=True)
-        if run is None and step % _SAVED_EVERY == 0:
+        if not rows.on_gpu and step % _SAVED_EVERY == 0:
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, checkpoint)
     torch.save(model.cpu().state_dict(), out / "judge.pt")
     checkpoint.unlink(missing_ok=True)
@@ -160,15 +151,6 @@ def batches(lengths: Sequence[int], course: Course) -> Iterator[list[int]]:
             found += [chunk[start : start + course.batch] for start in range(0, whole, course.batch)]
         rng.shuffle(found)
         yield from found
-
-
-def _step(model: PairEncoder, optimizer: torch.optim.Optimizer, rows: Rows, chosen: Sequence[int]) -> Tensor:
-    loss = loss_of(model, *rows.batch(torch.tensor(chosen).to(rows.device), int(rows.lengths[chosen].max())))
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return loss.detach()
 
 
 def _binary(logits: Tensor, target: Tensor) -> Tensor:

@@ -18,9 +18,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from infra.tools.judge.encoder import PairEncoder
-from infra.tools.judge.pieces import Encoded, batch_of
 from infra.tools.judge.training import share_of_rate
 from infra.tools.ranking.gathering import Asked, Hit
+from infra.tools.relevance.pieces import Encoded, batch_of
 from recollect.adapters.embedders.unigram import Unigram
 from recollect.adapters.judges.pair_pieces import joined
 from recollect.adapters.relevance.onnx_relevance import QUESTION_PIECES, window_of

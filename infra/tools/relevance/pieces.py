@@ -6,11 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from infra.tools.judge.examples import Example
-from recollect.adapters.embedders.unigram import Unigram
-from recollect.adapters.judges.pair_pieces import pieces_of
-from recollect.contradictions.pairs import StatementPair
-
 _PADDING = 1
 _MULTIPLE = 8
 
@@ -21,13 +16,6 @@ class Encoded:
 
     ids: NDArray[np.int32]
     segments: NDArray[np.int8]
-
-
-def encode(tokenizer: Unigram, one: Example) -> Encoded:
-    """A pair as the encoder reads it."""
-    pair = StatementPair(one.new, one.old)
-    found = pieces_of(pair, lambda text: tokenizer.pieces(text).ids[1:-1])
-    return Encoded(np.array(found.ids, np.int32), np.array(found.segments, np.int8))
 
 
 def batch_of(rows: Sequence[Encoded]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
