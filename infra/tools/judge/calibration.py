@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from infra.tools.judge.bundle import Bundle, Pairs
-from infra.tools.judge.encoder import PairEncoder
-from infra.tools.judge.rows import CLASSES, Rows
+from infra.tools.judge.encoder import CLASSES, PairEncoder
+from infra.tools.judge.rows import Rows
 from recollect.rules.groups import ConflictRules
 
 TALKS, CHANGES, FOR_A_WHILE = "talks", "changes", "for_a_while"

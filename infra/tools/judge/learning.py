@@ -116,8 +116,7 @@ def _lines(bundle: Bundle, name: str, logits: FloatArray) -> Iterator[str]:
 
 def changed_logit(logits: FloatArray) -> FloatArray:
     """Of changed against stands."""
-    most = logits[:, 1:].max(1)
-    found: FloatArray = most + np.log(np.exp(logits[:, 1:] - most[:, None]).sum(1)) - logits[:, 0]
+    found: FloatArray = np.logaddexp.reduce(logits[:, 1:], axis=1) - logits[:, 0]
     return found
 
 

@@ -1,7 +1,6 @@
 """The pairs of a run as tensors that lie on the device, so that a step copies nothing to it."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import torch
@@ -11,7 +10,6 @@ from infra.tools.judge.bundle import Bundle, Pairs
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH, MOST_PIECES, joined
 from recollect.core.vectors import FloatArray
 
-CLASSES: Final = 4
 _PADDING = 1
 _MULTIPLE = 16
 

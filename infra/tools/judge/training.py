@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from infra.tools.judge.bundle import Bundle, Pairs
-from infra.tools.judge.encoder import PairEncoder
+from infra.tools.judge.encoder import CLASSES, PairEncoder
 from infra.tools.judge.examples import LASTING
-from infra.tools.judge.rows import CLASSES, Rows
+from infra.tools.judge.rows import Rows
 from infra.tools.judge.steps import GraphedSteps, PlainSteps
 from recollect.core.vectors import FloatArray
 

@@ -100,9 +100,11 @@ class MergeMemories:
         """The merger of these two that holds; None where there is none."""
         key = decision_key(pair_id(kept, other))
         item = self._items.get(scope.user, [key]).get(key)
-        decision = decision_in(item.value) if item is not None else None
-        holds = decision is not None and decision.status is DecisionStatus.APPLIED
-        return decision if holds and decision is not None and decision.outcome is Outcome.MERGED else None
+        if item is None:
+            return None
+        decision = decision_in(item.value)
+        holds = decision.status is DecisionStatus.APPLIED and decision.outcome is Outcome.MERGED
+        return decision if holds else None
 
     def _stored(self, scope: Scope, memory_id: str, now: datetime) -> StoredMemory:
         self._memories.one(scope, memory_id, now)  # there, and in this scope
@@ -116,8 +118,8 @@ class MergeMemories:
         loser, winner = other.memory, kept.memory
         decision = decision_about(loser, winner.id, by.now, Step.USER, RULE, Outcome.MERGED, _REASON)
         ends = max(loser.valid_from, winner.valid_from)
-        after = replace(loser, status=MemoryStatus.MERGED, superseded_by=winner.id, valid_to=ends)
-        after = replace(after, settled_by=Step.USER.value)
+        settled = Step.USER.value
+        after = replace(loser, status=MemoryStatus.MERGED, superseded_by=winner.id, valid_to=ends, settled_by=settled)
         merged = self._joined(scope, winner, loser, order)
         check_values(merged.content, merged.importance)
         check_size(merged)
