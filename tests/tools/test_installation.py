@@ -1,8 +1,9 @@
-"""The wheel in empty environments: by itself, with client, commands and a memory in the process; and all for a laptop.
+"""The wheel in empty environments: by itself, with the client; with what runs a memory in the process; for a laptop.
 
 What an extra brings is asked for in one sentence, by what needs it.
 """
 
+import re
 import signal
 import socket
 import subprocess
@@ -20,13 +21,13 @@ import pytest
 
 from infra.tools.dependencies import NOT_IN_FUNCTIONS
 from recollect import Recollect
+from recollect.core.errors import ENGINE_PACKAGES
 from tools.installing import Installation, built
 from tools.pages import ROOT, blocks
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FOR_LOCAL, FOR_AWS = "pip install 'recollect[local]'", "pip install 'recollect[aws]'"
-BARE_MEGABYTES = 155
-"""docs/dependencies.md says why it is no 60."""
+BARE_MEGABYTES = 50
 IMPORT_SECONDS = 0.15
 THREE_LINES = blocks((ROOT / "README.md").read_text("utf-8"), "python")[0]
 
@@ -39,6 +40,11 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def bare(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
     return Installation(tmp_path_factory.mktemp("bare"), archives[1])
+
+
+@pytest.fixture(scope="module")
+def engine(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("engine"), archives[1], "engine")
 
 
 @pytest.fixture(scope="module")
@@ -70,17 +76,39 @@ def test_the_wheel_has_the_package_whole_and_nothing_else(archives: tuple[Path, 
     assert {"Typing :: Typed", "Programming Language :: Python :: 3.11"} <= set(told.get_all("Classifier", []))
 
 
-def test_the_wheel_by_itself_has_the_client_the_command_and_the_process(bare: Installation) -> None:
+def test_the_wheel_by_itself_has_the_client_and_the_command(bare: Installation) -> None:
     done = bare.run(
         "python", "-c", "from recollect import Recollect; Recollect('http://127.0.0.1:8700').close(); print('imported')"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "imported\n", "")
     assert bare.run("recollect", "--version").stdout == "recollect 0.1.0\n"
-    listed = bare.run("recollect", "--help")
-    assert (listed.returncode, listed.stderr) == (0, "")
-    assert {"serve", "search", "doctor"} <= set(listed.stdout.split())
+    shown = bare.run("recollect", "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert FOR_LOCAL in shown.stdout
     sizes = [path.stat().st_size for path in bare.packages.rglob("*") if path.is_file()]
     assert sum(sizes) < BARE_MEGABYTES * 1e6
+
+
+@pytest.mark.parametrize(
+    ("needs", "program"),
+    [
+        ("a memory in this process", ("python", "-c", "import recollect; recollect.Recollect.local()")),
+        ("the command recollect", ("recollect", "serve", "--port", "8701")),
+    ],
+    ids=["local", "command"],
+)
+def test_the_wheel_by_itself_says_in_one_sentence_what_runs_a_memory(
+    bare: Installation, needs: str, program: tuple[str, ...]
+) -> None:
+    done = bare.run(*program)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].split(": ", 1)[1] == f"{needs} needs the package numpy: {FOR_LOCAL}"
+    assert program[0] == "python" or len(done.stderr.splitlines()) == 1
+
+
+def test_a_memory_is_run_by_what_the_extra_of_that_name_installs() -> None:
+    named = {re.match(r"[\w-]+", one)[0] for one in PROJECT["optional-dependencies"]["engine"]}  # type: ignore[index]
+    assert named == set(ENGINE_PACKAGES)
 
 
 def test_a_bare_import_is_quick_and_brings_nothing_else(bare: Installation) -> None:
@@ -102,9 +130,9 @@ def test_a_bare_import_is_quick_and_brings_nothing_else(bare: Installation) -> N
     ids=["serve", "mcp", "init"],
 )
 def test_a_command_that_needs_more_asks_for_it_in_one_sentence(
-    bare: Installation, command: tuple[str, ...], package: str
+    engine: Installation, command: tuple[str, ...], package: str
 ) -> None:
-    done = bare.run("recollect", *command)
+    done = engine.run("recollect", *command)
     assert (done.returncode, done.stdout) == (1, "")
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith("error: ")
@@ -114,27 +142,27 @@ def test_a_command_that_needs_more_asks_for_it_in_one_sentence(
 @pytest.mark.parametrize(
     ("setting", "value"), [("RECOLLECT_ENGINES", "aws"), ("RECOLLECT_EMBEDDER", "bedrock")], ids=["engines", "embedder"]
 )
-def test_what_calls_aws_asks_for_its_packages(bare: Installation, setting: str, value: str) -> None:
+def test_what_calls_aws_asks_for_its_packages(engine: Installation, setting: str, value: str) -> None:
     own = {setting: value, "RECOLLECT_SEARCH_ENGINE": "table"}
-    done = bare.run("recollect", "doctor", **own)
+    done = engine.run("recollect", "doctor", **own)
     assert done.returncode == 1
     assert f"{setting}={value} needs the package boto3: {FOR_AWS}" in done.stdout + done.stderr
 
 
-def test_doctor_says_which_package_is_missing(bare: Installation) -> None:
-    done = bare.run("recollect", "doctor")
+def test_doctor_says_which_package_is_missing(engine: Installation) -> None:
+    done = engine.run("recollect", "doctor")
     assert done.returncode == 1
     assert f"needs the package onnxruntime: {FOR_LOCAL}" in done.stdout
 
 
-def test_without_a_model_commands_and_the_process_work_by_words_alone(bare: Installation) -> None:
-    saved = bare.run("recollect", "memories", "save", "Anna is allergic to peanuts", "--user", "anna")
+def test_without_a_model_commands_and_the_process_work_by_words_alone(engine: Installation) -> None:
+    saved = engine.run("recollect", "memories", "save", "Anna is allergic to peanuts", "--user", "anna")
     assert saved.returncode == 0, saved.stderr
-    found = bare.run("recollect", "search", "peanuts", "--user", "anna")
+    found = engine.run("recollect", "search", "peanuts", "--user", "anna")
     assert found.returncode == 0, found.stderr
     assert "allergic to peanuts" in found.stdout
     assert "by words alone" in found.stderr
-    shown = bare.run("python", "-c", THREE_LINES.replace("Where do I live?", "When was Lyon?"))
+    shown = engine.run("python", "-c", THREE_LINES.replace("Where do I live?", "When was Lyon?"))
     assert (shown.returncode, shown.stdout) == (0, "I moved to Lyon last week\n")
     assert f"by words alone: the embedding model needs the package onnxruntime: {FOR_LOCAL}" in shown.stderr
 

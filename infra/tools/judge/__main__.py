@@ -65,7 +65,7 @@ def _export(given: argparse.Namespace, _: Nearest) -> None:
     from infra.tools.judge.calibration import read
     from infra.tools.judge.export import export
 
-    export(torch.load(given.out / "judge.pt"), read(given.out), LAYERS)
+    export(torch.load(given.out / "judge.pt"), read(given.out), tensors_of(given.wheel), LAYERS)
     print(f"{LAYERS}: {LAYERS.stat().st_size / 1e6:.1f} MB")
 
 

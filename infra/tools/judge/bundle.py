@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from infra.tools.judge.examples import Example
 from recollect.adapters.embedders.building import weights
+from recollect.adapters.embedders.building.trained_layers import Tensors
 from recollect.adapters.embedders.building.weights import FourBitTable
 from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces
 from recollect.core.vectors import FloatArray
 
-Tensors = Mapping[str, FloatArray | FourBitTable]
 WORDS: Final = "emb.word"
 _MARKS: Final = (0, 1, 2)
 """Begin, padding and end keep their numbers."""

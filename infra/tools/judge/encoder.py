@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from infra.tools.judge.bundle import WORDS, Tensors
+from infra.tools.judge.bundle import WORDS
 from recollect.adapters.embedders.building import weights
+from recollect.adapters.embedders.building.trained_layers import Tensors
 from recollect.adapters.embedders.building.weights import FourBitTable
 
 SEGMENTS, CLASSES = 2, 4

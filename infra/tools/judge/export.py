@@ -11,33 +11,32 @@ from torch import Tensor
 
 from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import CLASSES, PARTS
+from recollect.adapters.embedders.building.trained_layers import Tensors, packed, read_layers
 from recollect.adapters.embedders.building.weights import LAYERS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
-from recollect.core.vectors import FloatArray
 
 VERSION = "e5-judge.6"
 RELEVANCE_VERSION = "e5-relevance.2"
 _LARGEST = 127
 
 
-def export(state: dict[str, Tensor], calibration: Calibration, path: Path) -> None:
-    """Writes the judge's layers."""
+def export(state: dict[str, Tensor], calibration: Calibration, embedder: Tensors, path: Path) -> None:
+    """Writes the judge's layers, by how far they moved from the embedder's."""
     about = {"version": VERSION, **{name: getattr(calibration, name) for name in CALIBRATED}}
-    _write(_named(state, calibration), about, path)
+    _write(_named(state, calibration), about, embedder, path)
 
 
-def export_relevance(state: dict[str, Tensor], path: Path) -> None:
+def export_relevance(state: dict[str, Tensor], embedder: Tensors, path: Path) -> None:
     """Writes those of the second stage: its layers, and a head over them."""
     heads, layers = ("early_hidden", "early"), range(_count_layers(state))
-    _write(_encoder(state, heads, layers), {"version": RELEVANCE_VERSION}, path)
+    _write(_encoder(state, heads, layers), {"version": RELEVANCE_VERSION}, embedder, path)
 
 
-def shipped(path: Path) -> dict[str, Tensor]:
+def shipped(path: Path, embedder: Tensors) -> dict[str, Tensor]:
     """The weights that `export` wrote, without the rows that were fitted after training."""
     import torch
 
-    with np.load(path, allow_pickle=False) as saved:
-        found = {name: _floats(name, saved) for name in saved.files if name != "about" and not name.endswith(".scales")}
+    found, _ = read_layers(path, embedder)
     state = {"segments.weight": found["segments"], "places.weight": found["emb.pos"]}
     state["classes.weight"], state["classes.bias"] = found["classes.w"][:CLASSES], found["classes.b"][:CLASSES]
     for ours, theirs in (("weight", "w"), ("bias", "b")):
@@ -52,16 +51,11 @@ def shipped(path: Path) -> dict[str, Tensor]:
     return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in state.items()}
 
 
-def _floats(name: str, saved: "np.lib.npyio.NpzFile") -> FloatArray:
-    values: FloatArray = saved[name].astype(np.float32)
-    return values * saved[f"{name}.scales"][:, None] if f"{name}.scales" in saved else values
-
-
 def _count_layers(state: dict[str, Tensor]) -> int:
     return sum(name.endswith("qkv.bias") for name in state)
 
 
-def _write(named: Iterable[tuple[str, Tensor]], about: dict[str, Any], path: Path) -> None:
+def _write(named: Iterable[tuple[str, Tensor]], about: dict[str, Any], embedder: Tensors, path: Path) -> None:
     """Writes matrices in int8 with a scale for each row."""
     found: dict[str, NDArray[Any]] = {}
     for name, tensor in named:
@@ -69,7 +63,7 @@ def _write(named: Iterable[tuple[str, Tensor]], about: dict[str, Any], path: Pat
         if values.ndim == 1:
             found[name] = values
         else:
-            found[name], found[f"{name}.scales"] = _quantised(values)
+            found |= packed(name, *_quantised(values), embedder)
     np.savez_compressed(path, allow_pickle=False, about=np.array(json.dumps(about)), **found)
 
 

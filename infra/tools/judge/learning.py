@@ -81,7 +81,8 @@ def _teach(given: argparse.Namespace) -> None:
 
 
 def _unpack(given: argparse.Namespace) -> None:
-    fresh, found = started(read(given.bundle).tensors).state_dict(), shipped(given.of[0])
+    embedder = read(given.bundle).tensors
+    fresh, found = started(embedder).state_dict(), shipped(given.of[0], embedder)
     places = fresh["places.weight"]
     places[: len(found["places.weight"])] = found["places.weight"]
     given.out.mkdir(parents=True, exist_ok=True)

@@ -43,9 +43,10 @@ def _train(given: argparse.Namespace) -> None:
 def _export(given: argparse.Namespace) -> None:
     import torch
 
+    from infra.tools.judge.bundle import tensors_of
     from infra.tools.judge.export import export_relevance
 
-    export_relevance(torch.load(given.out / "relevance.pt"), LAYERS)
+    export_relevance(torch.load(given.out / "relevance.pt"), tensors_of(given.wheel), LAYERS)
     print(f"{LAYERS}: {LAYERS.stat().st_size / 1e6:.1f} MB")
 
 

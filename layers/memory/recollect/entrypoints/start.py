@@ -1,10 +1,36 @@
-"""The program `recollect`."""
+"""The program `recollect`. The client alone comes without what runs it: then it says how to get that."""
 
 import sys
+from collections.abc import Sequence
 
-from recollect.entrypoints.cli.main import program
+from recollect import __version__
+from recollect.core.errors import NotReady, require_engine
+
+_HELP = """\
+Usage: recollect COMMAND …
+
+Long-term memory for conversational agents. Only the client is installed:
+{error}
+"""
 
 
 def main() -> None:
     """Runs the command that the arguments name."""
+    try:
+        require_engine("the command recollect")
+    except NotReady as error:
+        raise SystemExit(_without_engine(sys.argv[1:], error)) from None
+    from recollect.entrypoints.cli.main import program
+
     program(sys.argv[1:])()
+
+
+def _without_engine(arguments: Sequence[str], error: NotReady) -> int:
+    if arguments == ["--version"]:
+        sys.stdout.write(f"recollect {__version__}\n")
+        return 0
+    if not {"-h", "--help"}.isdisjoint(arguments):
+        sys.stdout.write(_HELP.format(error=error))
+        return 0
+    sys.stderr.write(f"error: {error}\n")
+    return 1

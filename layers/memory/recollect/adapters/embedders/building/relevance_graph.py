@@ -11,10 +11,10 @@ from recollect.adapters.embedders.building.pair_graph import (
     PairEncoder,
     Sample,
     given,
-    read_layers,
     save_sharing_words,
 )
-from recollect.adapters.embedders.building.weights import FourBitTable
+from recollect.adapters.embedders.building.trained_layers import read_layers
+from recollect.adapters.embedders.building.weights import Q4Model
 from recollect.adapters.embedders.model_folder import (
     RELEVANCE_FILE,
     RELEVANCE_GRAPH_FILE,
@@ -25,9 +25,10 @@ from recollect.adapters.embedders.model_folder import (
 LOGIT: Final = "logit"
 
 
-def write_relevance(layers: Path, words: FourBitTable, sample: Sample, folder: Path) -> None:
+def write_relevance(layers: Path, embedder: Q4Model, sample: Sample, folder: Path) -> None:
     """Writes graph, constants and `relevance.json` beside the embedder's files, whose word table they share."""
-    weights, about = read_layers(layers)
+    weights, about = read_layers(layers, embedder.tensors)
+    words = graphs.word_table(embedder)
     floats = graphs.FloatLayers()
     ranges = graphs.input_ranges(floats, RelevanceEncoder(weights, words, floats), given(sample))
     encoder = RelevanceEncoder(weights, words, graphs.Int8Layers(ranges))
