@@ -41,7 +41,7 @@ def disputes(find: FindDoubts, scope: Scope, recalled: Recalled, filters: Search
     sides: dict[str, list[OtherSide]] = {}
     for own, side in pairs:
         if side.id in known:
-            told = replace(known[side.id], newer=side.newer, holds_from=side.holds_from)
+            told = replace(known[side.id], newer=side.newer, holds_from=side.holds_from, confidence=side.confidence)
             sides.setdefault(own, []).append(told)
     newest_first = {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
     newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
@@ -53,6 +53,7 @@ class _Side:
     id: str
     newer: bool
     holds_from: datetime | None = None
+    confidence: float | None = None
 
 
 def _announced(recalled: Recalled, hits: Iterable[Ranked], filters: SearchFilters) -> Iterator[tuple[str, _Side]]:
@@ -64,7 +65,9 @@ def _announced(recalled: Recalled, hits: Iterable[Ranked], filters: SearchFilter
 
 
 def _both_ways(conflict: OpenConflict) -> tuple[tuple[str, _Side], tuple[str, _Side]]:
-    return (conflict.older, _Side(conflict.newer, True)), (conflict.newer, _Side(conflict.older, False))
+    sure = conflict.confidence
+    newer, older = _Side(conflict.newer, True, confidence=sure), _Side(conflict.older, False, confidence=sure)
+    return (conflict.older, newer), (conflict.newer, older)
 
 
 def _known(

@@ -122,7 +122,8 @@ class OpenConflict:
 
     `signals` are the detector's, `proposal` the arbiter's. `step` says who could not decide: the judge, which was not
     sure enough, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person or a language
-    model said; of a settled one without a winner a model said that both hold. `asked` counts how often a model was.
+    model said; of a settled one without a winner one of them said that both hold. `asked` counts how often a model was.
+    `confidence` is the judge's that the newer one changes the older; None of the arbiter's, whose is in its proposal.
     """
 
     newer: str
@@ -136,6 +137,7 @@ class OpenConflict:
     status: ConflictStatus = ConflictStatus.OPEN
     winner: str | None = None
     asked: int = 0
+    confidence: float | None = None
 
     @property
     def id(self) -> str:

@@ -30,6 +30,7 @@ class OtherSide:
     """What an open conflict puts against a record: its id, when it was said, its words, whether it is the newer one.
 
     `holds_from` is the day from which it holds instead, where it is no conflict but a change that was announced.
+    `confidence` is the judge's that the newer of the two changes the older; None where no judge read them.
     """
 
     id: str
@@ -37,6 +38,7 @@ class OtherSide:
     words: str
     newer: bool = False
     holds_from: datetime | None = None
+    confidence: float | None = None
 
 
 class FindDoubts:

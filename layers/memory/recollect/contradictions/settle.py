@@ -118,7 +118,14 @@ class ApplyVerdicts:
 
     def open_conflict(self, by: Deciding, older: str, verdict: Verdict, rules: ConflictRules) -> None:
         """Opens a conflict, unless it is open already or was settled."""
-        conflict = OpenConflict(newer=verdict.by, older=older, at=by.now, step=Step.JUDGE, rule=verdict.relation.rule)
+        conflict = OpenConflict(
+            newer=verdict.by,
+            older=older,
+            at=by.now,
+            step=Step.JUDGE,
+            rule=verdict.relation.rule,
+            confidence=round(verdict.relation.confidence, 4),
+        )
         asked = self._ask_a_model and rules.auto_apply != "off"
         write = conflict_write(conflict, ABSENT, ask_at=by.now if asked else None)
         if not self._items.get(by.scope.user, [write.key]):
