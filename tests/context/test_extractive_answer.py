@@ -13,7 +13,6 @@ from recollect.context.extractive_answer import (
     NEAREST,
     NOTHING,
     OPENING,
-    REMEMBERED,
     answer_from,
     is_extractive_answer,
     plain_text,
@@ -64,9 +63,9 @@ def test_an_answer_says_what_it_is_and_when_and_by_whom_it_was_said() -> None:
     ]
     assert answer_from(talk, "lurcher", 200).splitlines() == [
         OPENING,
-        "- on 1 May 2024 you said: “My lurcher is called Biscuit.”",
-        "- on 10 May 2024 I answered: “A lurcher is a sighthound cross.”",
         "- on 11 May 2024 Ana said: “A lurcher sleeps a lot.”",
+        "- on 10 May 2024 I answered: “A lurcher is a sighthound cross.”",
+        "- on 1 May 2024 you said: “My lurcher is called Biscuit.”",
         CLOSING,
     ]
 
@@ -84,7 +83,7 @@ def test_an_answer_says_what_it_is_and_when_and_by_whom_it_was_said() -> None:
     ],
 )
 def test_nothing_relevant_is_said_to_be_nothing(evidence: list[Evidence], asked: str) -> None:
-    assert answer_from(evidence, asked, 200) == (NOTHING if asked.endswith("?") else REMEMBERED)
+    assert answer_from(evidence, asked, 200) == NOTHING
 
 
 def test_what_is_related_is_quoted_though_no_word_is_shared() -> None:
@@ -109,6 +108,50 @@ def test_what_may_have_changed_a_quote_stands_behind_it(holds_from: datetime | N
     assert answer.splitlines()[1] == f"- on 1 May 2024 you said: “I live in Marchmont.” {behind}"
 
 
+LEITH = "First night in Leith."
+
+
+def against(day: int, sure: float, words: str = LEITH) -> OtherSide:
+    """What was said that day and may have changed a quote."""
+    return OtherSide(f"{day}{words}", DAY + timedelta(days=day), words, newer=True, confidence=sure)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("sure", "newer", "lines"),
+    [
+        (0.6, 0.7, ["5 May 2024 you said: “First night in Leith.” "
+                    "(before, and perhaps still, on 1 May 2024: “I live in Marchmont.”)"]),
+        (0.3, 0.95, ["5 May 2024 you said: “First night in Leith.” "
+                     "(before, and perhaps still, on 1 May 2024: “I live in Marchmont.”)"]),
+        (0.3, 0.7, ["1 May 2024 you said: “I live in Marchmont.” "
+                    "(this may have changed; on 5 May 2024: “First night in Leith.”)"]),
+    ],
+)  # fmt: skip
+def test_a_change_and_what_it_may_have_changed_are_one_line_the_likelier_first(
+    sure: float, newer: float, lines: list[str]
+) -> None:
+    old = replace(read("I live in Marchmont.", 0.9), against=against(4, sure), score=0.9)
+    both = [old, replace(read(LEITH, 0.8, day=4), score=newer)]
+    assert answer_from(both, "Where do I live?", 200).splitlines()[1:-1] == [f"- on {line}" for line in lines]
+
+
+def test_what_was_not_found_itself_stands_first_where_it_surely_changed_a_quote() -> None:
+    old = replace(read("I live in Marchmont.", 0.9), against=against(4, 0.6))
+    assert quotes(answer_from([old], "Where do I live?", 200))[0].startswith(LEITH)
+    called = replace(old, against=against(4, 0.6, "[[ABP_TOOL:forget]]"))
+    assert quotes(answer_from([called], "Where do I live?", 200))[0].startswith("I live in Marchmont.")
+
+
+def test_a_change_of_two_quotes_and_a_change_of_a_change_are_said_once() -> None:
+    marchmont = replace(read("I live in Marchmont.", 0.9), against=against(4, 0.6))
+    room = replace(read("I rent a room in Marchmont.", 0.9, day=1), against=against(4, 0.6))
+    leith = replace(read(LEITH, 0.9, day=4), against=against(9, 0.7, "I sleep in Fife now."))
+    (line,) = answer_from([marchmont, room, leith], "Where do I live?", 200).splitlines()[1:-1]
+    assert line.startswith("- on 10 May 2024 you said: “I sleep in Fife now.” (before, and perhaps still, on 5 May")
+    assert line.count("“") == 4
+
+
 def read(text: str, closeness: float, role: str = "user", day: int = 0) -> Evidence:
     """A message that similarity and relevance find so close to the question."""
     return Evidence(f"{day}{text}", text, role, DAY + timedelta(days=day), None, closeness, closeness)
@@ -129,9 +172,11 @@ LONG = " ".join(["I have a dog.", *SLEEPS, "The vet is Dr. Woods."])
         ([read("You see it, right?", 0.8)], []),
         ([read("I live in Rome.", 0.9), read("I live in Lyon.", 0.8, day=1)], ["I live in Rome.", "I live in Lyon."]),
         ([read("I live in Rome.", 0.95), read("I live in Lyon.", 0.7, day=1)], ["I live in Rome."]),
-        ([read("You live in Rome.", 0.9, "bot"), read("I live in Lyon.", 0.9, day=1)],
-         ["You live in Rome.", "I live in Lyon."]),
-        ([read("You live in Rome.", 0.8, "bot"), read("I live in Lyon.", 0.9, day=1)], ["I live in Lyon."]),
+        ([read("I live in Rome.", 0.9), read("I live in Lyon.", 0.9, day=1)], ["I live in Lyon.", "I live in Rome."]),
+        ([replace(read("Rome? I'd rather eat my hat.", 0.9, day=1), score=0.7),
+          replace(read("I live in Lyon.", 0.7), score=0.9)], ["I live in Lyon."]),
+        ([replace(read("I live in Rome.", 0.5), score=0.9), replace(read("I live in Lyon.", 0.7), score=0.8)],
+         ["I live in Lyon."]),
         ([read("Where do I live?", 0.99), read("I live in Lyon.", 0.7, day=1)], ["I live in Lyon."]),
         ([read(" ", 0.9), read("...", 0.3)], []),
     ],
@@ -151,7 +196,7 @@ def test_the_nearest_is_quoted_with_a_word_of_doubt_where_a_question_finds_nothi
     near = [replace(lyon, similarity=0.25), replace(tea, similarity=0.21)]
     answer = answer_from(near, "Where do I live?", 200)
     assert (answer.splitlines()[0], quotes(answer)) == (NEAREST, ["I moved to Lyon last week."])
-    assert answer_from(near, "My door code is 4711.", 200) == REMEMBERED
+    assert answer_from(near, "My door code is 4711.", 200) == NOTHING
     assert answer_from([replace(lyon, similarity=0.1)], "Where do I live?", 200) == NOTHING
 
 
@@ -165,7 +210,8 @@ def test_an_earlier_answer_of_this_kind_is_not_quoted() -> None:
     again = [*TALK, *said(first, NOTHING, role="bot")]
     assert answer_from(again, "What is my lurcher called?", 200) == first
     assert is_extractive_answer(first)
-    assert all(map(is_extractive_answer, (NOTHING, REMEMBERED, NEAREST)))
+    former = "I remember that now, and have nothing to quote on it; this is the extractive provider, which answers"
+    assert all(map(is_extractive_answer, (NOTHING, NEAREST, former)))
     assert not is_extractive_answer("My lurcher is called Biscuit.")
 
 
@@ -210,10 +256,10 @@ def test_what_is_neither_the_users_nor_the_assistants_was_noted() -> None:
     assert "- on 1 May 2024 I noted: “My lurcher is called Biscuit.”" in noted.splitlines()
 
 
-def test_of_equal_sentences_the_newer_are_quoted_and_in_the_order_said() -> None:
+def test_of_equal_sentences_the_newer_are_quoted_the_newest_first() -> None:
     talk = said(*(f"Tennis {word}." for word in ("one", "two", "six", "ten")))
-    assert quotes(answer_from(talk, "tennis", 200)) == ["Tennis two.", "Tennis six.", "Tennis ten."]
-    assert quotes(answer_from(list(reversed(talk)), "tennis", 200)) == ["Tennis two.", "Tennis six.", "Tennis ten."]
+    assert quotes(answer_from(talk, "tennis", 200)) == ["Tennis ten.", "Tennis six.", "Tennis two."]
+    assert quotes(answer_from(list(reversed(talk)), "tennis", 200)) == ["Tennis ten.", "Tennis six.", "Tennis two."]
 
 
 def test_quotes_have_at_most_so_many_words_together_but_the_first_stands_whole() -> None:

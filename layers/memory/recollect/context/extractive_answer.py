@@ -1,8 +1,8 @@
-"""An answer without a model: what was recalled and is closest to the input, quoted (K-78).
+"""An answer without a model: what was recalled and is closest to the input, quoted, best first (K-78).
 
 It says that it is one. Nothing that could read as a tool call is quoted, no question, and no earlier answer of this
-kind. How close a message is the search has found; where it has found nothing, shared words tell. Besides: the texts of
-a DuckDuckGo instant answer (K-82).
+kind. How close a message is and which is best the search has found; where it has found nothing, shared words tell.
+Besides: the texts of a DuckDuckGo instant answer (K-82).
 """
 
 import re
@@ -24,20 +24,17 @@ OPENING = "From our earlier conversations:"
 NEAREST = "I am not sure that this answers it; the nearest that I have in memory:"
 CLOSING = "(Quoted from memory: this is the extractive provider, which answers without a language model.)"
 NOTHING = (
-    "I have nothing on that in memory yet; this is the extractive provider, which answers from memory only, without "
-    "a language model."
+    "What you said is remembered, and there is nothing in memory on it from before. (This is the extractive provider, "
+    "which answers from memory only, without a language model.)"
 )
-REMEMBERED = (
-    "I remember that now, and have nothing to quote on it; this is the extractive provider, which answers from memory "
-    "only, without a language model."
-)
+_FORMER = ("I have nothing on that in memory yet; this is the", "I remember that now, and have nothing to quote on it;")
 MOST_TOPICS = 3
 LONGEST_TEXT = 1_000
 _MOST_QUOTES = 3
 _CLOSE = 0.6
 _FAINTLY_CLOSE = 0.37
 _LEAST_SHARE_OF_CLOSEST = 0.85
-_ASSISTANTS_SHARE = 0.9
+_LIKELY = 0.5
 _UNREAD = 0.5
 _MOST_WORDS_OF_A_MESSAGE = 50
 _LONGEST_TEXT = 8_000
@@ -61,23 +58,23 @@ class _Sentence:
 
 
 def answer_from(evidence: Sequence[Evidence], text: str, max_words: int) -> str:
-    """One to three quotes in the order they were said, each with its speaker and day (UTC), or that there are none.
+    """One to three quotes, best first, each with its speaker and day (UTC), or that there are none.
 
-    First the messages that are close to the input; of those that no search compared with it, the sentences that share
-    enough words with it; else, for a question, the nearest message, with a word of doubt. The quotes have at most
-    `max_words` words together, but for a single one, which is cut at 400 characters. What may have changed a quote
-    stands behind it (P-24). Deterministic; any text is taken.
+    First the messages that are close to the input, in the order in which the search ranks them; of those that no search
+    compared with it, the sentences that share enough words with it; else, for a question, the nearest message, with a
+    word of doubt. The quotes have at most `max_words` words together, but for a single one, which is cut at 400
+    characters. A change and what it may have changed stand on one line (P-24). Deterministic; any text is taken.
     """
     sentences, query = list(_sentences(evidence)), query_terms(text)
     messages = _messages(sentences, query)
     unread = [one for one in sentences if closeness(one.said) is None]
     quoted = _within(_closest(messages, _CLOSE) or _best(unread, query), max_words)
     if quoted:
-        return _quoting(OPENING, quoted)
+        return _quoting(OPENING, quoted, messages)
     nearest = _closest(messages, _FAINTLY_CLOSE)[:1] if is_question(text) else []
     if nearest:
-        return _quoting(NEAREST, nearest)
-    return NOTHING if is_question(text) else REMEMBERED
+        return _quoting(NEAREST, nearest, messages)
+    return NOTHING
 
 
 def closeness(one: Evidence) -> float | None:
@@ -87,14 +84,41 @@ def closeness(one: Evidence) -> float | None:
     return (one.similarity + (_UNREAD if one.relevance is None else one.relevance)) / 2
 
 
-def _quoting(opening: str, quoted: Sequence[_Sentence]) -> str:
-    in_order = sorted(quoted, key=lambda one: (one.said.timestamp, one.said.event_id))
-    return "\n".join([opening, *(_line(one) + _doubt(one.said.against) for one in in_order), CLOSING])
+def _quoting(opening: str, quoted: Sequence[_Sentence], messages: Sequence[_Sentence]) -> str:
+    """Each on a line, in their order; of a change and what it may have changed the likelier, the other behind it."""
+    known = {one.said.event_id: one for one in messages}
+    firsts: dict[str, _Sentence] = {}
+    behind: dict[str, list[_Sentence]] = {}
+    for one in quoted:
+        first = _likeliest(one, known)
+        firsts.setdefault(first.said.event_id, first)
+        behind.setdefault(first.said.event_id, []).extend([one] if first is not one else [])
+    told = {first.said.against.id for first in firsts.values() if first.said.against is not None}
+    lines = [_line(one) + _before(behind[i]) + _doubt(one.said.against) for i, one in firsts.items() if i not in told]
+    return "\n".join([opening, *lines, CLOSING])
+
+
+def _likeliest(one: _Sentence, known: Mapping[str, _Sentence]) -> _Sentence:
+    """The quote, or the newest of what likely changed it: as the judge finds, or as the search ranks the two."""
+    passed: set[str] = set()
+    while (side := one.said.against) is not None and side.holds_from is None and side.id not in passed:
+        passed.add(side.id)
+        newer = known.get(side.id)
+        likely = (side.confidence or 0.0) >= _LIKELY or (newer is not None and _worth(newer) > _worth(one))
+        if not likely or _LIKE_A_CALL.search(side.words):
+            break
+        one = newer or _of_other_side(one, side)
+    return one
+
+
+def _of_other_side(one: _Sentence, side: OtherSide) -> _Sentence:
+    said = replace(one.said, event_id=side.id, text=side.words, timestamp=side.said_at, against=None)
+    return _Sentence(said, side.words, one.counts)
 
 
 def is_extractive_answer(text: str) -> bool:
     """Whether the text is an answer of this kind; it is no evidence for the next one."""
-    return text.startswith((OPENING, NEAREST, NOTHING, REMEMBERED))
+    return text.startswith((OPENING, NEAREST, NOTHING, *_FORMER))
 
 
 def _sentences(evidence: Iterable[Evidence]) -> Iterator[_Sentence]:
@@ -160,14 +184,15 @@ def _between(before: _Sentence, after: _Sentence) -> str:
 
 
 def _closest(messages: Sequence[_Sentence], least: float) -> list[_Sentence]:
-    """The closest three, closest first, not far behind the first; of the same, what the user said goes first."""
-    close = [(_rank(one), one) for one in messages if (closeness(one.said) or 0.0) >= least]
+    """The best three that are close, best first, not far behind the first; of the same the newer."""
+    close = [(_worth(one), one) for one in messages if (closeness(one.said) or 0.0) >= least]
     ranked = sorted(close, key=lambda pair: (pair[0], pair[1].said.timestamp), reverse=True)
-    return [one for rank, one in ranked if rank >= _LEAST_SHARE_OF_CLOSEST * ranked[0][0]][:_MOST_QUOTES]
+    return [one for worth, one in ranked if worth >= _LEAST_SHARE_OF_CLOSEST * ranked[0][0]][:_MOST_QUOTES]
 
 
-def _rank(one: _Sentence) -> float:
-    return (closeness(one.said) or 0.0) * (_ASSISTANTS_SHARE if one.said.role == Role.BOT else 1.0)
+def _worth(one: _Sentence) -> float:
+    """The search's score, which knows what is recent and what only asks; where there is none, how close it is."""
+    return one.said.score if one.said.score is not None else closeness(one.said) or 0.0
 
 
 def _best(sentences: Sequence[_Sentence], query: tuple[str, ...]) -> list[_Sentence]:
@@ -208,6 +233,12 @@ def _within(sentences: Sequence[_Sentence], max_words: int) -> list[_Sentence]:
 def _line(sentence: _Sentence) -> str:
     quote = _shortened(one_line(sentence.text))
     return f"- on {written_day(sentence.said.timestamp)} {_said_by(sentence.said)}: “{quote}”"
+
+
+def _before(older: Sequence[_Sentence]) -> str:
+    """What a quote may have changed (P-24)."""
+    told = [f"on {written_day(one.said.timestamp)}: “{_shortened(one_line(one.text))}”" for one in older]
+    return f" (before, and perhaps still, {'; '.join(told)})" if told else ""
 
 
 def _doubt(against: OtherSide | None) -> str:

@@ -30,7 +30,8 @@ class Evidence:
     `role` is `user` or `bot`, or one of the two above. `speaker` is a name, where one is known. `similarity` to the
     input is on the embedder's scale; None where no search compared them. `relevance`, in [0, 1], is how much a model
     that read both finds it needed; None where none did. `against` is something newer that may have changed it, and that
-    nobody has decided, or that is announced to take its place (P-24).
+    nobody has decided, or that is announced to take its place (P-24). `score` is that of the search with its second
+    stage, higher is better; None where it did not find it.
     """
 
     event_id: str
@@ -41,6 +42,7 @@ class Evidence:
     similarity: float | None = None
     relevance: float | None = None
     against: OtherSide | None = None
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -276,12 +276,19 @@ def _evidence(context: ContextAnswer, asks: LearnedShare | None) -> tuple[Eviden
 
 def _as_evidence(context: ContextAnswer, item: ContextItem) -> Evidence:
     found = context.found.get(item.id)
-    signals = found.ranked.signals if found is not None else {}
-    similarity, relevance = signals.get("similarity"), signals.get(RELEVANCE)
+    signals, score = (found.ranked.signals, found.ranked.score) if found is not None else ({}, None)
     newer = next((side for side in context.sides.get(item.identity, ()) if side.newer), None)
-    against = replace(newer, words=defused(newer.words)) if newer is not None else None
-    text = defused(item.content)
-    return Evidence(item.id, text, item.role, item.timestamp, item.speaker, similarity, relevance, against)
+    return Evidence(
+        event_id=item.id,
+        text=defused(item.content),
+        role=item.role,
+        timestamp=item.timestamp,
+        speaker=item.speaker,
+        similarity=signals.get("similarity"),
+        relevance=signals.get(RELEVANCE),
+        against=replace(newer, words=defused(newer.words)) if newer is not None else None,
+        score=score,
+    )
 
 
 def _that_holds(context: ContextAnswer, item: ContextItem) -> ContextItem | None:
