@@ -15,8 +15,17 @@ from recollect.entrypoints.console.sessions import COOKIE, Session
 KEY, FOREIGN_KEY = "key-a", "key-b"
 KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"}}'
 PICTURES = Path(__file__).parents[2] / "docs/console"
+WHOLE = ("import", "operations")
 PAGE_BYTES = 150_000
+CLAUDE = """[{"uuid": "c-1", "chat_messages": [
+  {"uuid": "m-1", "sender": "human", "text": "I sail <b>boats</b>", "created_at": "2024-05-02T09:00:00Z"},
+  {"uuid": "m-2", "sender": "assistant", "text": "How fine", "created_at": "2024-05-02T09:01:00Z"}]}]"""
 _AXE = Axe()
+_DROP = """(place, [name, content]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([content], name));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,11 @@ def sign_in(context: BrowserContext, site: Site) -> None:
     context.add_cookies([{"name": COOKIE, "value": Session.signed_in(KEY).value, "url": f"{site.url}/console"}])
 
 
+def drop(page: Page, name: str, content: str) -> None:
+    """Drops a file where the page takes one."""
+    page.locator(".drop").evaluate(_DROP, [name, content])
+
+
 def check(page: Page, rules: Sequence[str] = ()) -> None:
     """Nothing that axe finds by these rules, else by all; and that it `fits`."""
     assert violations(page, rules) == [], page.url
@@ -74,7 +88,7 @@ def violations(page: Page, rules: Sequence[str] = ()) -> list[tuple[str, list[st
 
 
 def picture(page: Page, name: str) -> None:
-    """Writes docs/console/NAME.png, where that is asked for."""
+    """Writes docs/console/NAME.png, where that is asked for; of some pages all that is below the window too."""
     if os.environ.get("RECOLLECT_SCREENSHOTS") == "1":
         PICTURES.mkdir(exist_ok=True)
-        page.screenshot(path=PICTURES / f"{name}.png")
+        page.screenshot(path=PICTURES / f"{name}.png", full_page=name in WHOLE)

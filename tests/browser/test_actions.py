@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from browser.site import FOREIGN_KEY, KEY, Site
+from browser.site import CLAUDE, FOREIGN_KEY, KEY, Site, check, drop, picture
 
 
 def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) -> None:
@@ -109,9 +109,10 @@ def test_an_export_is_dropped_on_another_user_who_is_then_erased(page: Page, sit
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     page.goto("/console/users/tove/data")
-    page.get_by_label("An export of Recollect").set_input_files(download.value.path())
-    page.get_by_role("button", name="Import").click()
-    expect(page.get_by_role("status")).to_contain_text("2 records are new")
+    page.get_by_label("An export or a file").set_input_files(download.value.path())
+    expect(page.get_by_role("region", name="What it is")).to_contain_text("an export of Recollect: 2 records")
+    page.get_by_role("button", name="Import them").click()
+    expect(page.get_by_role("status")).to_contain_text("2 are new")
     page.get_by_role("link", name="Erase this user").click()
     page.get_by_label("Type the id of the user").fill("sven")
     page.get_by_role("button", name="Erase everything").click()
@@ -121,6 +122,26 @@ def test_an_export_is_dropped_on_another_user_who_is_then_erased(page: Page, sit
     expect(page.get_by_role("status")).to_contain_text("It is done")
     assert site.get("/v1/users/tove/events", **{"from": 0})["events"] == []
     assert len(site.get("/v1/users/sven/events", **{"from": 0})["events"]) == 2
+
+
+def test_a_foreign_file_is_dropped_looked_at_and_stored(page: Page, site: Site) -> None:
+    page.goto("/console/users/liv/data")
+    drop(page, "conversations.json", CLAUDE)
+    preview = page.get_by_role("region", name="What it is")
+    expect(preview).to_contain_text("an export of Claude: 2 messages of 1 conversation, from 2 May 2024, 09:00")
+    expect(preview).to_contain_text("I sail <b>boats</b>")
+    check(page)
+    picture(page, "import")
+    assert site.get("/v1/users/liv/events", **{"from": 0})["events"] == []
+    page.get_by_role("button", name="Import them").click()
+    expect(page.get_by_role("status")).to_contain_text("It is done: 2 are new")
+    drop(page, "conversations.json", CLAUDE)
+    page.get_by_role("button", name="Import them").click()
+    expect(page.get_by_role("status")).to_contain_text("0 are new, 2 were there already")
+    drop(page, "notes.txt", "Dear diary")
+    expect(page.get_by_role("alert")).to_contain_text("no export")
+    drop(page, "large.json", " " * 33_000_000)
+    expect(page.get_by_role("alert")).to_contain_text("recollect import FILE --user liv")
 
 
 def test_rules_are_looked_at_before_they_hold(page: Page, site: Site) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.site import KEY, Site, check
+from browser.site import CLAUDE, KEY, Site, check, drop
 from recollect.entrypoints.console.elsewhere import ConsoleElsewhere
 from recollect.entrypoints.console.visit import FETCHED
 from recollect.entrypoints.http.access_log import AccessLog
@@ -97,6 +97,10 @@ def test_a_token_opens_the_pages_and_everything_works_there(shell: Page, site: S
     with shell.expect_download() as download:
         shell.get_by_role("link", name="Download").click()
     assert "Malmö" in download.value.path().read_text("utf-8")
+    drop(shell, "conversations.json", CLAUDE)
+    expect(shell.get_by_role("region", name="What it is")).to_contain_text("an export of Claude: 2 messages")
+    shell.get_by_role("button", name="Import them").click()
+    expect(shell.get_by_role("status")).to_contain_text("It is done: 2 are new")
     shell.get_by_role("button", name="Sign out").click()
     expect(shell.get_by_label("Token")).to_be_visible()
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.importing.reading import ExportFile, ExportFormat, read_entries
-from recollect.importing.turns import BadEntry, Entry, LeftOut, Turn
+from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.turns import BadEntry, Entry, ExportFormat, LeftOut, Turn
 
 
 def entries_of(path: Path, content: str | bytes, wanted: str = "auto", **options: Any) -> list[Entry]:

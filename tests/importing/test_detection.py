@@ -7,7 +7,8 @@ import pytest
 
 from importing.examples import entries_of, json_lines, turns_in
 from recollect.core.errors import InvalidInput
-from recollect.importing.reading import ExportFile, ExportFormat, read_entries
+from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.turns import ExportFormat
 
 
 @pytest.mark.parametrize(

@@ -96,12 +96,11 @@ def test_what_cannot_be_read_is_refused(file: Path, content: bytes, message: str
         entries_of(file, content)
 
 
-def test_what_is_too_large_unpacked_is_not_unpacked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_unpacked_is_not_unpacked(file: Path) -> None:
     bomb: Any = packed({"conversations-000.json": "[" + " " * 600_000 + "]", "conversations-001.json": " " * 600_000})
     assert len(bomb) < 5000
-    monkeypatch.setattr("recollect.importing.packed.MOST_UNPACKED_BYTES", 1024**2)
     with pytest.raises(InvalidInput, match="larger than 1 MB unpacked"):
-        entries_of(file, bomb)
+        entries_of(file, bomb, unpacked_bytes=1024**2)
 
 
 def test_a_size_that_is_a_lie_unpacks_no_more_than_it_says(file: Path) -> None:

@@ -8,18 +8,6 @@ from entrypoints.http.calling import ORIGIN, Caller, Laptop
 ANNA = "/console/users/anna"
 
 
-def _uploaded(visitor: Visitor, path: str, content: str, name: str = "file") -> str:
-    """What the page says of a file that was dropped on it."""
-    visitor.get(path)
-    fields = "".join(
-        f'--edge\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
-        for key, value in visitor.hidden().items()
-    )
-    named = 'Content-Disposition: form-data; name="file"; filename="a.ndjson"'
-    file = f"--edge\r\n{named}\r\n\r\n{content}\r\n--edge--\r\n"
-    return visible(visitor.send_as(path, (fields + file).encode(), "multipart/form-data; boundary=edge"))
-
-
 def test_an_export_by_a_click_comes_back_as_another_users(caller: Caller, visitor: Visitor) -> None:
     caller.added(*(f"said {number} ✓" for number in range(60)))
     one_memory(caller, "I live in Lyon")
@@ -28,16 +16,11 @@ def test_an_export_by_a_click_comes_back_as_another_users(caller: Caller, visito
     assert exported.headers["content-disposition"].startswith("attachment")
     lines = len(exported.text.splitlines())
     assert lines >= 61
-    assert f"{lines} records are new" in _uploaded(visitor, "/console/users/bert/data", exported.text)
+    assert f"an export of Recollect: {lines} records" in visible(visitor.drop("bert", exported.text))
+    assert f"{lines} are new" in visible(visitor.drop("bert", exported.text, step="store"))
     assert "I live in Lyon" in visible(visitor.get("/console/users/bert"))
-    again = _uploaded(visitor, "/console/users/bert/data", exported.text)
-    assert f"0 records are new, {lines} were there already" in again
-
-
-def test_lines_that_cannot_be_read_are_named(visitor: Visitor) -> None:
-    told = _uploaded(visitor, f"{ANNA}/data", "<b>no</b>\nnothing")
-    assert "2 cannot be read" in told
-    assert "Line 1" in told
+    again = visible(visitor.drop("bert", exported.text, step="store"))
+    assert f"0 are new, {lines} were there already" in again
 
 
 def test_a_rejected_value_is_let_in_again(caller: Caller, visitor: Visitor) -> None:

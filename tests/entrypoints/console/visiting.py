@@ -54,6 +54,16 @@ class Visitor:
         """Sends a body as it is."""
         return self._send("POST", path, body, {"content-type": content_type, "origin": ORIGIN})
 
+    def drop(self, user: str, content: str | bytes, name: str = "file.json", /, **fields: str) -> Answered:
+        """Sends a file with the hidden fields of the page of imports and these; without more it is only looked at."""
+        path = f"/console/users/{user}/import"
+        self.get(path)
+        parts = [f'name="{key}"\r\n\r\n{value}'.encode() for key, value in {**self.hidden(), **fields}.items()]
+        file = content if isinstance(content, bytes) else content.encode()
+        parts.append(f'name="file"; filename="{name}"\r\nContent-Type: application/json\r\n\r\n'.encode() + file)
+        body = b"".join(b"--edge\r\nContent-Disposition: form-data; " + part + b"\r\n" for part in parts)
+        return self.send_as(path, body + b"--edge--\r\n", "multipart/form-data; boundary=edge")
+
     def hidden(self) -> dict[str, str]:
         """The hidden fields of the page that is shown."""
         found = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', self.page.text if self.page else "")

@@ -56,14 +56,14 @@ def is_zip(stream: IO[bytes]) -> bool:
     return head == _SIGNATURE
 
 
-def unpacked_files(stream: IO[bytes]) -> Iterator[UnpackedFile]:
+def unpacked_files(stream: IO[bytes], most_bytes: int = MOST_UNPACKED_BYTES) -> Iterator[UnpackedFile]:
     """The files of conversations in the zip, by name, each open until the next one; nothing is written to the disk.
 
-    Raises InvalidInput where there is none, they are too large together, or the zip is encrypted.
+    Raises InvalidInput where there is none, they have more bytes together, or the zip is encrypted.
     """
     with zipfile.ZipFile(stream) as archive:
-        members = _members(archive)
-        packed, total, before = _size_of(stream), sum(one.file_size for one in members), 0
+        members = _members(archive, most_bytes)
+        packed, total, before = size_of(stream), sum(one.file_size for one in members), 0
         for member in members:
             share = Share(member.filename if len(members) > 1 else None, before, total, packed)
             with archive.open(member) as unpacked:
@@ -80,19 +80,20 @@ def damage_told() -> Iterator[None]:
         raise InvalidInput("the zip is damaged; unpack it, and import its conversations.json") from None
 
 
-def _members(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, most_bytes: int) -> Sequence[zipfile.ZipInfo]:
     found = [one for one in archive.infolist() if _NAME.fullmatch(PurePosixPath(one.filename).name)]
     if not found:
         raise InvalidInput("the zip holds no conversations.json (ChatGPT, Claude) and no _chat.txt (WhatsApp)")
     if any(one.flag_bits & _ENCRYPTED or one.compress_type not in _METHODS for one in found):
         raise InvalidInput("the zip is encrypted, or packed in an unusual way; unpack it first")
-    if sum(one.file_size for one in found) > MOST_UNPACKED_BYTES:
-        most = MOST_UNPACKED_BYTES // 1024**2
+    if sum(one.file_size for one in found) > most_bytes:
+        most = most_bytes // 1024**2
         raise InvalidInput(f"the zip's conversations are larger than {most} MB unpacked; unpack it, and import them")
     return sorted(found, key=lambda one: one.filename)
 
 
-def _size_of(stream: IO[bytes]) -> int:
+def size_of(stream: IO[bytes]) -> int:
+    """Its bytes, wherever it stands."""
     here = stream.tell()
     size = stream.seek(0, 2)
     stream.seek(here)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -11,28 +11,14 @@ from typing import IO, Any
 from recollect.core.errors import InvalidInput
 from recollect.importing import chats, tables, zep
 from recollect.importing.mem0 import are_memories, turns_of_memories
-from recollect.importing.packed import damage_told, is_zip, unpacked_files
-from recollect.importing.turns import BadEntry, Entries, Place, Record, turn_of_record
+from recollect.importing.packed import MOST_UNPACKED_BYTES, damage_told, is_zip, size_of, unpacked_files
+from recollect.importing.turns import ROLE, BadEntry, Entries, Entry, ExportFormat, Place, Record, Turn, turn_of_record
 
 _LINES_CHECKED = 20
 _HEAD_BYTES = 64 * 1024
 _FORMATS = "turns, messages, chatgpt, claude, whatsapp, mem0, zep, csv"
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class ExportFormat(StrEnum):
-    """The values of `--format`. `turns`: JSON Lines; `csv`: a header, rows; the others as their makers write them."""
-
-    AUTO = "auto"
-    TURNS = "turns"
-    MESSAGES = "messages"
-    CHATGPT = "chatgpt"
-    CLAUDE = "claude"
-    WHATSAPP = "whatsapp"
-    MEM0 = "mem0"
-    ZEP = "zep"
-    CSV = "csv"
 
 
 class Container(StrEnum):
@@ -55,11 +41,15 @@ _CONTAINERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFile:
-    """A file to import. `conversation_id` is for entries that name none; None: the file's name."""
+    """A file to import. `conversation_id` is for entries that name none; None: the file's name.
+
+    Of a zip, its conversations have at most `unpacked_bytes`.
+    """
 
     path: Path
     format: ExportFormat = ExportFormat.AUTO
     conversation_id: str | None = None
+    unpacked_bytes: int = MOST_UNPACKED_BYTES
 
     @property
     def fallback_conversation(self) -> str:
@@ -75,14 +65,19 @@ def read_entries(file: ExportFile) -> Entries:
     """
     try:
         with file.path.open("rb") as stream:
-            yield from _packed(file, stream) if is_zip(stream) else _plain(file, stream, file.path.stat().st_size)
+            yield from entries_in(file, stream)
     except OSError as error:
         raise InvalidInput(f"{file.path} cannot be read: {error.strerror}") from error
 
 
+def entries_in(file: ExportFile, stream: IO[bytes]) -> Entries:
+    """The same of a file that is open, whatever its path leads to."""
+    return _packed(file, stream) if is_zip(stream) else _plain(file, stream, size_of(stream))
+
+
 def _packed(file: ExportFile, stream: IO[bytes]) -> Entries:
     with damage_told():
-        for one in unpacked_files(stream):
+        for one in unpacked_files(stream, file.unpacked_bytes):
             yield from one.share.placed(_plain(file, one.stream, one.size_bytes))
 
 
@@ -106,7 +101,7 @@ def _chat(file: ExportFile, stream: IO[bytes]) -> Entries:
         raise InvalidInput("no line of the file begins with WhatsApp's date and time")
     stream.seek(0)
     conversation_id = file.conversation_id or chats.conversation_of(first)
-    return chats.turns_of_chat(_text_lines(stream), order, conversation_id)
+    return _as(ExportFormat.WHATSAPP, chats.turns_of_chat(_text_lines(stream), order, conversation_id))
 
 
 def _table(file: ExportFile, stream: IO[bytes]) -> Entries:
@@ -114,7 +109,8 @@ def _table(file: ExportFile, stream: IO[bytes]) -> Entries:
     if delimiter is None:
         raise InvalidInput("the first line of the file names no column text or content")
     stream.seek(0)
-    return tables.turns_of_table(numbered_lines(stream), delimiter, file.fallback_conversation)
+    rows = tables.turns_of_table(numbered_lines(stream), delimiter, file.fallback_conversation)
+    return _as(ExportFormat.CSV, rows)
 
 
 def _delimiter(head: bytes) -> str | None:
@@ -144,9 +140,9 @@ def _document(file: ExportFile, document: object, size_bytes: int) -> Entries:
     records = document if isinstance(document, list) else [document]
     placed = [(Place(f"entry {n}", size_bytes * n // len(records)), one) for n, one in enumerate(records, start=1)]
     if _is_mem0(file, document):
-        return turns_of_memories(placed, file.fallback_conversation)
+        return _as(ExportFormat.MEM0, turns_of_memories(placed, file.fallback_conversation))
     if isinstance(document, list) and file.format in _ZEP and zep.are_zeps(document):
-        return zep.turns_of_zep(placed, {}, file.fallback_conversation)
+        return _as(ExportFormat.ZEP, zep.turns_of_zep(placed, {}, file.fallback_conversation))
     return _records(file, placed)
 
 
@@ -176,21 +172,28 @@ def _loaded(stream: IO[bytes]) -> object:
 def _of_record(file: ExportFile, record: Record, place: Place, number: int, own_conversation: str) -> Entries:
     """A conversation of any export, or a single turn; `own_conversation` is for a list of messages."""
     if chats.is_chatgpt(record) and file.format in (ExportFormat.AUTO, ExportFormat.CHATGPT):
-        yield from chats.turns_of_chatgpt(record, place, number)
+        yield from _as(ExportFormat.CHATGPT, chats.turns_of_chatgpt(record, place, number))
     elif chats.is_claude(record) and file.format in (ExportFormat.AUTO, ExportFormat.CLAUDE):
-        yield from chats.turns_of_claude(record, place, number)
+        yield from _as(ExportFormat.CLAUDE, chats.turns_of_claude(record, place, number))
     elif isinstance(record.get("conversations"), list):
         yield from _conversations(file, record, place, own_conversation)
     elif _is_mem0(file, record.get("results")):
-        yield from turns_of_memories(_within(record, "results", place, "memory"), file.fallback_conversation)
+        memories = _within(record, "results", place, "memory")
+        yield from _as(ExportFormat.MEM0, turns_of_memories(memories, file.fallback_conversation))
     elif file.format in _ZEP and (zep.are_zeps([record]) or zep.list_in(record)):
-        yield from _of_zep(record, place, own_conversation, file.fallback_conversation)
+        yield from _as(ExportFormat.ZEP, _of_zep(record, place, own_conversation, file.fallback_conversation))
     elif file.format in (ExportFormat.CHATGPT, ExportFormat.CLAUDE, ExportFormat.ZEP):
         yield BadEntry(place, f"is no conversation of an export of {file.format}")
     elif isinstance(record.get("messages"), list):
-        yield from _messages(record, place, own_conversation)
+        yield from _as(ExportFormat.MESSAGES, _messages(record, place, own_conversation))
     else:
-        yield turn_of_record(record, place, number, file.fallback_conversation)
+        kind = ExportFormat.MESSAGES if ROLE in record else ExportFormat.TURNS
+        yield from _as(kind, [turn_of_record(record, place, number, file.fallback_conversation)])
+
+
+def _as(kind: ExportFormat, entries: Iterable[Entry]) -> Entries:
+    """The same entries, their turns with what they were recognised as."""
+    return (replace(one, format=kind) if isinstance(one, Turn) else one for one in entries)
 
 
 def _of_zep(record: Record, place: Place, own_conversation: str, fallback: str) -> Entries:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TypeAlias
 
 from recollect.archive.record_line import METADATA_BYTES, METADATA_DEPTH, is_metadata
@@ -31,6 +32,20 @@ _NOBODY = frozenset({"system", "developer", "tool", "function"})
 _LENGTH = 32
 
 
+class ExportFormat(StrEnum):
+    """The values of `--format`. `turns`: JSON Lines; `csv`: a header, rows; the others as their makers write them."""
+
+    AUTO = "auto"
+    TURNS = "turns"
+    MESSAGES = "messages"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    WHATSAPP = "whatsapp"
+    MEM0 = "mem0"
+    ZEP = "zep"
+    CSV = "csv"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The position of an entry: words for a person (`line 17`), and the bytes of the file up to its end."""
@@ -43,7 +58,8 @@ class Place:
 class Turn:
     """One message. `timestamp` None: the export has no time.
 
-    `source_id` is unique in the conversation, and the same in every import of the export.
+    `source_id` is unique in the conversation, and the same in every import of the export. `format` is what its file was
+    recognised as.
     """
 
     place: Place
@@ -54,6 +70,7 @@ class Turn:
     timestamp: datetime | None
     source_id: str
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    format: ExportFormat = ExportFormat.AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +201,13 @@ def _is_unicode(text: str) -> bool:
 Record = Mapping[str, object]
 
 _TEXT = ("text", "content", "message", "body")
-_ROLE = "role"
+ROLE = "role"
 _SPEAKER = ("speaker", "name", "author", "sender", "from")
 _TIME = ("session_time", "timestamp", "created_at", "createdAt", "create_time", "time", "date", "datetime")
 _CONVERSATION = ("conversation", "conversation_id", "conversationId", "thread_id", "session_id", "chat_id")
 _ID = ("turn_id", "source_id", "message_id", "id", "uuid")
 TEXT_FIELDS = frozenset(_TEXT)
-FIELDS = (*_TEXT, *_SPEAKER, *_TIME, *_CONVERSATION, *_ID, _ROLE)
+FIELDS = (*_TEXT, *_SPEAKER, *_TIME, *_CONVERSATION, *_ID, ROLE)
 """What a record's fields are called."""
 
 
@@ -255,7 +272,7 @@ def time_of(value: object) -> datetime | None:
 
 
 def _role(record: Record) -> Role | None:
-    given = record.get(_ROLE)
+    given = record.get(ROLE)
     if given is None:
         speaker = _first(record, _SPEAKER)
         return role_of_speaker(speaker if isinstance(speaker, str) else None)

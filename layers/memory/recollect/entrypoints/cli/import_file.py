@@ -42,8 +42,19 @@ from recollect.entrypoints.cli.console import (
 from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
 from recollect.entrypoints.worker import Drained, count_pending, drain
-from recollect.importing.reading import ExportFile, ExportFormat, read_entries
-from recollect.importing.turns import WITHOUT_DATE, BadEntry, Dating, Draftable, LeftOut, Place, PlacedDraft, drafts_of
+from recollect.importing.contents import by_conversation
+from recollect.importing.reading import ExportFile, read_entries
+from recollect.importing.turns import (
+    WITHOUT_DATE,
+    BadEntry,
+    Dating,
+    Draftable,
+    ExportFormat,
+    LeftOut,
+    Place,
+    PlacedDraft,
+    drafts_of,
+)
 from recollect.memories.audit import Actor, ActorKind
 from recollect.timeline.ingest import IngestAnswer, IngestStatus
 from recollect.timeline.timeline import TAIL_EVENTS
@@ -158,7 +169,7 @@ class Ingestion:
         run again goes on from there.
         """
         for batch in _batches(self._sorted_out(entries), self.batch_turns):
-            for conversation_id, drafts in _by_conversation(batch).items():
+            for conversation_id, drafts in by_conversation(batch).items():
                 self._store(conversation_id, drafts)
             progress(batch[-1].place, self.report.stored_or_known)
         if self.journal:
@@ -206,14 +217,6 @@ class Ingestion:
 def _batches(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
     while batch := list(islice(items, size)):
         yield batch
-
-
-def _by_conversation(batch: Sequence[PlacedDraft]) -> dict[str, list[PlacedDraft]]:
-    """One call takes one conversation; within it the order of the file stays."""
-    grouped: dict[str, list[PlacedDraft]] = {}
-    for one in batch:
-        grouped.setdefault(one.conversation_id, []).append(one)
-    return grouped
 
 
 def _name_of(conversation_id: str, drafts: Sequence[PlacedDraft]) -> str:

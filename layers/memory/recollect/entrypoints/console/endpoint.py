@@ -24,7 +24,7 @@ from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route, find_route, path_ids
 from recollect.settings import Principal
 
-_SUBJECTS = ("users", "memories", "asking", "decisions", "derived", "data", "tenant", "operations")
+_SUBJECTS = ("users", "memories", "asking", "decisions", "derived", "data", "imports", "tenant", "operations")
 _SENT_ON = ("authorization", "x-api-key", "host", "origin", "x-recollect-now", "x-recollect-tenant")
 """The headers of a browser's request that the API sees: versions and idempotency are the pages' own matter."""
 _POLICY = (

@@ -56,6 +56,11 @@ class Visit:
         """The fields that were sent."""
         return form_of(self.call)
 
+    @property
+    def in_cloud(self) -> bool:
+        """Whether it came through an API of AWS, which bounds requests and answers."""
+        return self.call.request_id is not None
+
     def page(self, template: str, status: int = 200, **values: Any) -> Reply:
         """A page made of a template."""
         whole = {

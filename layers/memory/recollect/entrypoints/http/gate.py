@@ -4,7 +4,7 @@ A web page in the user's browser must not read the user's memory: without keys o
 are this server's own pass. Bodies are cut off while they stream in, and what is no UTF-8 is refused.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -32,7 +32,7 @@ class Gate:
     """An ASGI application around another. `own_names`: the hosts it answers to; None: any, since keys guard it.
 
     `origins` are those of other sites whose pages may call it. `longest` says how many bytes a body may have by the
-    first part of the path, where that is more than ours.
+    first part of the path, where that is more than ours; below those of `files` it need not be text.
     """
 
     def __init__(
@@ -42,12 +42,14 @@ class Gate:
         own_names: frozenset[str] | None,
         origins: Iterable[str] = (),
         longest: Mapping[str, int] | None = None,
+        files: Container[str] = (),
     ) -> None:
         self._inner = inner
         self._log = log
         self._own_names = own_names
         self._origins = frozenset(origins)
         self._longest = longest or {}
+        self._files = files
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Passes a request on with its whole body, in a form that decodes as UTF-8, or answers it with a problem."""
@@ -55,14 +57,14 @@ class Gate:
             return
         try:
             self._check_sender(scope)
-            body = await _read_body(scope["headers"], receive, self._most_bytes(scope["path"]))
+            first = scope["path"].lstrip("/").partition("/")[0]
+            body = await _read_body(scope["headers"], receive, self._longest.get(first, BODY_BYTES))
+            if first not in self._files:
+                utf8(body)
         except (Forbidden, Declined, NotJson) as error:
             await self._refuse(scope, send, error)
             return
         await self._inner(_readable(scope), replayed(body), send)
-
-    def _most_bytes(self, path: str) -> int:
-        return self._longest.get(path.lstrip("/").partition("/")[0], BODY_BYTES)
 
     def _check_sender(self, scope: Message) -> None:
         if self._own_names is None:
@@ -101,7 +103,7 @@ async def send_answer(answer: Answer, send: Send) -> None:
 
 
 async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive, most: int) -> bytes:
-    """The whole body. Raises Declined as soon as it is too large, NotJson where it is not UTF-8."""
+    """The whole body. Raises Declined as soon as it is too large."""
     for length in _values(headers, b"content-length"):
         if length.isdecimal() and (len(length) > _DIGITS_OF_A_LENGTH or int(length) > most):
             raise Declined(TOO_LARGE, f"a body has at most {most} bytes")
@@ -113,9 +115,7 @@ async def _read_body(headers: Iterable[tuple[bytes, bytes]], receive: Receive, m
         total, more = total + len(parts[-1]), message.get("more_body", False)
         if total > most:
             raise Declined(TOO_LARGE, f"a body has at most {most} bytes")
-    body = b"".join(parts)
-    utf8(body)
-    return body
+    return b"".join(parts)
 
 
 def _readable(scope: Message) -> Message:

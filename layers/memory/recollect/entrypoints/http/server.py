@@ -25,6 +25,8 @@ _KEEP_ALIVE_SECONDS = 5
 _LAST_REQUESTS_SECONDS = 5
 _MCP_PATH = "/mcp"
 _CONSOLE_PATH = "/console"
+_CONSOLE_BYTES = 33_000_000
+"""A file of 32 MB (`console.uploads`), and the form around it."""
 
 
 def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None:
@@ -48,7 +50,7 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     origins = app.settings.cors_origins
     counted = _counted(log)
     application = _beside_console(_beside_mcp(build_routes(app, counted), app, log), app, counted)
-    gate = Gate(application, log, own_names, origins, _longest_bodies())
+    gate = Gate(application, log, own_names, origins, _longest_bodies(), {_CONSOLE_PATH.strip("/")})
     return Cors(gate, origins, excepted_path=_MCP_PATH) if origins else gate
 
 
@@ -110,7 +112,8 @@ def _all_routes() -> list[Route]:
 
 def _longest_bodies() -> dict[str, int]:
     """By the first part of a path, of the routes that take larger ones than most."""
-    return {route.path.split("/")[1]: route.wire.body_bytes for route in _all_routes() if route.wire is not OURS}
+    routes = {route.path.split("/")[1]: route.wire.body_bytes for route in _all_routes() if route.wire is not OURS}
+    return {**routes, _CONSOLE_PATH.strip("/"): _CONSOLE_BYTES}
 
 
 def _beside_mcp(routes: Application, app: App, log: AccessLog) -> Application:

@@ -15,8 +15,36 @@ document.addEventListener("drop", (event) => {
   if (!place) return;
   event.preventDefault();
   place.classList.remove("over");
-  place.querySelector("input[type=file]").files = event.dataTransfer.files;
+  const field = place.querySelector("input[type=file]");
+  field.files = event.dataTransfer.files;
+  field.dispatchEvent(new Event("change", { bubbles: true }));
 });
+
+// What becomes of an import stands below its form, also where no page came back.
+const tell = (text) => {
+  const told = document.createElement("p");
+  told.className = "problem";
+  told.setAttribute("role", "alert");
+  told.textContent = text;
+  document.getElementById("import-state")?.replaceChildren(told);
+};
+document.addEventListener("htmx:confirm", (event) => {
+  const form = document.getElementById("import-form");
+  const file = form?.querySelector("input[type=file]").files[0];
+  if (event.detail.target?.id !== "import-state") return;
+  if (!file || file.size <= Number(form.dataset.mostBytes)) return;
+  event.preventDefault();
+  tell(form.dataset.tooLarge);
+});
+const unanswered = (event) => {
+  if (event.detail.target?.id !== "import-state") return;
+  event.detail.shouldSwap = false;
+  tell(document.getElementById("import-form").dataset.unanswered);
+};
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (!event.detail.xhr.responseText.includes('id="import-said"')) unanswered(event);
+});
+document.addEventListener("htmx:sendError", unanswered);
 
 // In the shell of a stack, pages are asked for with the token that this tab keeps.
 document.addEventListener("DOMContentLoaded", () => {

@@ -1,8 +1,7 @@
 """What comes in and goes out: import, export, values that are rejected, and the erasure of a user."""
 
-from typing import Any
-
 from recollect.entrypoints.console.api import Refusal, user_path
+from recollect.entrypoints.console.views.imports import form_values
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
@@ -26,14 +25,9 @@ _COUNTED = (
 @views.get(*_USER, "data")
 def data(visit: Visit) -> Reply:
     """What one can take along, bring, let in again, or erase."""
-    return _page(visit)
-
-
-def _page(visit: Visit, status: int = 200, **values: Any) -> Reply:
     path = user_path(visit.ids["user_id"], "rejections")
     page = visit.api.get(path, limit=_SHOWN, cursor=visit.query.get("cursor"))
-    shown = {"imported": None, "problems": [], **values}
-    return visit.page("data.html", status, rejections=page["rejections"], more=page.get("next_cursor"), **shown)
+    return visit.page("data.html", rejections=page["rejections"], more=page.get("next_cursor"), **form_values(visit))
 
 
 @views.post(*_USER, "rejections", "{rejection_id}")
@@ -49,30 +43,16 @@ def export(visit: Visit) -> Reply:
     """All records of the user as one file. Raises Refusal where that is too long for Lambda."""
     parts: list[str] = []
     target: str | None = user_path(visit.ids["user_id"], "export")
-    in_cloud = visit.call.request_id is not None
     for _ in range(_MOST_PAGES):
         if target is None:
             break
         text, target = visit.api.text(target)
         parts.append(text)
-        if in_cloud and sum(map(len, parts)) > _CLOUD_BYTES:
+        if visit.in_cloud and sum(map(len, parts)) > _CLOUD_BYTES:
             told = "The export is longer than one answer may be: take it page by page, GET /v1/users/…/export."
             raise Refusal(413, {"title": "The export is too long for a click", "detail": told})
     headers = {"Content-Disposition": 'attachment; filename="recollect-export.ndjson"'}
     return Reply(200, "".join(parts), headers, NDJSON)
-
-
-@views.post(*_USER, "data")
-def import_file(visit: Visit) -> Reply:
-    """Stores the lines of an export; a line that is there already adds nothing."""
-    form = visit.form
-    path = user_path(visit.ids["user_id"], "import")
-    headers = {"idempotency-key": form.get("once") or "-"}
-    try:
-        found = visit.api.send("POST", path, form.get("file", "").encode(), headers=headers)
-    except Refusal as refused:
-        return _page(visit, refused.status, problems=refused.sentences)
-    return _page(visit, imported=found.document)
 
 
 @views.get(*_USER, "erase")

@@ -155,8 +155,8 @@ def read_page(body: bytes, dimension: int) -> GivenPage:
     return page
 
 
-def take_line(page: GivenPage, number: int, text: str, dimension: int) -> None:
-    """Adds a line to the page, or what is wrong with it; an empty one is none."""
+def take_line(page: GivenPage, number: int, text: str, dimension: int | None) -> None:
+    """Adds a line to the page, or what is wrong with it; an empty one is none. `dimension` is None where unknown."""
     if not text.strip():
         return
     try:
