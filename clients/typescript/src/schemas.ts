@@ -227,12 +227,12 @@ export interface ContextRequest {
   store?: string;
   /** A second stage reads the best hits for `messages`, where the deployment has one. */
   rerank?: boolean;
-  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
-  user_id?: string;
   agent_id?: string;
   app_id?: string;
   /** Exactly this one. */
   namespace?: Array<string>;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
   /** This one and all below it. */
   namespace_prefix?: Array<string>;
   /** The grammar of docs/filters.md; with `filters` both hold. */
@@ -346,12 +346,12 @@ export interface DeleteItems {
 
 /** Which memories go: what is named must all hold; something must be named. */
 export interface DeleteMemories {
-  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
-  user_id?: string;
   agent_id?: string;
   app_id?: string;
   /** Exactly this one. */
   namespace?: Array<string>;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
   /** Absent: every persona. */
   persona_id?: string;
   /** Absent: every household. */
@@ -443,12 +443,12 @@ export interface EventsPage {
 
 /** The events; agent, app and namespace are those of each of them. */
 export interface EventsRequest {
-  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
-  user_id?: string;
   agent_id?: string;
   app_id?: string;
   /** A path of at most 16 labels. */
   namespace?: Array<string>;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
   /** Absent: the default persona. */
   persona_id?: string;
   household_id?: string;
@@ -1099,12 +1099,12 @@ export interface NewEvent {
 }
 
 export interface NewMemory {
-  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
-  user_id?: string;
   agent_id?: string;
   app_id?: string;
   /** A path of at most 16 labels. */
   namespace?: Array<string>;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
   /** Absent: the default persona. */
   persona_id?: string;
   household_id?: string;
@@ -1353,12 +1353,12 @@ export interface SearchItems {
 }
 
 export interface SearchRequest {
-  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
-  user_id?: string;
   agent_id?: string;
   app_id?: string;
   /** Exactly this one. */
   namespace?: Array<string>;
+  /** Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`. */
+  user_id?: string;
   /** This one and all below it. */
   namespace_prefix?: Array<string>;
   /** The grammar of docs/filters.md; with `filters` both hold. */
@@ -1528,6 +1528,10 @@ export interface ToolCallsAnswer {
 }
 
 export interface ToolCallsRequest {
+  agent_id?: string;
+  app_id?: string;
+  /** A path of at most 16 labels. */
+  namespace?: Array<string>;
   /** What the model wrote. */
   text: string;
   /** Whose memory the tools work on; needed with `execute`. */
@@ -1580,6 +1584,10 @@ export interface TurnAnswer {
 }
 
 export interface TurnRequest {
+  agent_id?: string;
+  app_id?: string;
+  /** A path of at most 16 labels. */
+  namespace?: Array<string>;
   /** Of prompt and messages each by itself. */
   token_budget?: number;
   /** How many tokens the memories of `messages` may take. */

@@ -71,6 +71,17 @@ def test_a_conversation_goes_on_where_it_is_named(home: Home, app: App) -> None:
     assert "mine" not in conversations[4:]
 
 
+def test_what_one_agent_is_told_another_does_not_quote(home: Home, app: App) -> None:
+    told = chat("My violin teacher is Ms Okafor\n", "--agent", "tutor", "--namespace", "school/music")
+    assert told.exit_code == 0, told.stderr
+    labels = {(event.agent_id, event.namespace) for event in events_of(app, ANNA)}
+    assert labels == {("tutor", ("school", "music"))}
+    asked = "Who is my violin teacher?\n"
+    assert "Ms Okafor" in chat(asked, "--agent", "tutor").stdout
+    assert "Ms Okafor" not in chat(asked, "--agent", "coach").stdout
+    assert chat(asked, "--namespace", "school//music").exit_code == 2
+
+
 def test_why_shows_what_the_answer_was_made_from(home: Home) -> None:
     told = chat("/why\nI have a dog\nWhat do I have?\n/why\n/help\n")
     assert "nothing was answered yet" in told.stderr

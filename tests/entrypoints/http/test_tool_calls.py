@@ -173,3 +173,16 @@ def test_each_way_is_a_metric_of_the_log_line(caller: Caller) -> None:
     assert [metric["Name"] for metric in metrics["Metrics"]] == list(COUNTERS)
     assert (metrics["Namespace"], metrics["Dimensions"]) == ("Recollect", [["service"]])
     assert "Lyon" not in caller.surface.log.getvalue()
+
+
+def test_calls_of_an_agent_stay_within_its_labels(caller: Caller) -> None:
+    asked = {"user_id": "anna", "execute": True}
+    text = SAVE + block("track_goal", goal="Learn French")
+    made = caller.post(PATH, {"text": text, **asked, "agent_id": "guide", "namespace": ["org"]}).json["results"]
+    assert [one["status"] for one in made] == ["done", "unknown_tool"]
+    (saved,) = memories(caller)
+    assert (saved["agent_id"], saved["namespace"]) == ("guide", ["org"])
+    for agent, count in (("guide", 1), ("tutor", 0)):
+        answer = caller.post(PATH, {"text": block("search_memory", query="Lyon"), **asked, "agent_id": agent})
+        assert len(answer.json["results"][0]["result"]["results"]) == count
+    assert caller.post(PATH, {"text": SAVE, **asked, "namespace": ["a/b"]}).status == 422

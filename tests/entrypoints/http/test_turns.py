@@ -16,6 +16,7 @@ from recollect.app import App
 from recollect.bootstrap import open_app
 
 SAVE = '[[ABP_TOOL:save_memory]]\n{"content": "Likes green tea", "key": "drink"}\n[[END_ABP_TOOL]]'
+EVENTS_OF_A_TURN = ("input_event_id", "response_event_id")
 
 
 def completion(text: str) -> dict[str, Any]:
@@ -186,3 +187,24 @@ def test_a_web_search_is_told_of_in_the_context_and_its_failure_too(tmp_path: Pa
     quiet = turn(caller, "And the latest news?", web_search="never").json["context"]
     assert quiet["web_search"] == {"triggered": False, "keywords": ["news", "latest"]}
     app.parts.close()
+
+
+def test_a_turn_of_an_agent_stays_within_its_labels(modelled: Caller, server: Server) -> None:
+    """What it stores is labelled; of another agent neither context nor tools see anything."""
+    find = '[[ABP_TOOL:search_memory]]\n{"query": "drinks tea"}\n[[END_ABP_TOOL]]'
+    coach = {"agent_id": "coach", "namespace": ["org", "sport"]}
+    server.replies = [Reply(completion(f"Noted.\n{SAVE}")), *[Reply(completion(f"Let me see.\n{find}"))] * 2]
+    first = turn(modelled, "I drink green tea", **coach).json
+    events = [modelled.get(f"/v1/users/anna/events/{first[name]}").json for name in EVENTS_OF_A_TURN]
+    (memory,) = modelled.get("/v1/users/anna/memories").json["memories"]
+    for one in (*events, memory):
+        assert (one["agent_id"], one["namespace"]) == ("coach", ["org", "sport"])
+    again = turn(modelled, "What tea do I drink?", conversation_id=first["conversation_id"], **coach).json
+    other = turn(modelled, "What tea do I drink?", conversation_id=first["conversation_id"], agent_id="tutor").json
+    told = [one["tool_calls"][0]["result"]["results"] for one in (again, other)]
+    assert "Likes green tea" in [one["content"] for one in told[0]]
+    assert {one["content"] for one in told[1]} <= {"What tea do I drink?"}
+    assert "green tea" in str(again["context"]["messages"])
+    assert "green tea" not in str(other["context"])
+    for sent in server.asked[1:]:
+        assert "track_goal" not in str(sent[2]["messages"])

@@ -19,7 +19,7 @@ from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import MODES, URL, memories_of, over_asgi, remember_and_find, text_of
 from recollect.app import App
 from recollect.core.event import Source
-from recollect.core.scope import Scope
+from recollect.core.scope import Labels, Scope
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.server import build_asgi
 from recollect.entrypoints.tools import registry
@@ -98,6 +98,37 @@ def test_users_and_tenants_are_apart(tmp_path: Path) -> None:
         assert over_asgi(asgi, find, {"X-Recollect-User": "bob", **key_a}) == 0
         assert over_asgi(asgi, find, {**ANNA, "Authorization": "Bearer key-b"}) == 0
         assert over_asgi(asgi, find, {**ANNA, **key_a, "X-Recollect-Persona": "work"}) == 0
+
+
+def test_agents_of_a_user_are_apart(app: App) -> None:
+    """Labels of the connection: what it stores has them, and of other labels it sees nothing."""
+    coach = {**ANNA, "X-Recollect-Agent": "coach", "X-Recollect-App": "run", "X-Recollect-Namespace": "org/sport"}
+
+    async def save(client: Client) -> None:
+        assert "track_goal" not in [tool.name for tool in (await client.list_tools()).tools]
+        await client.call_tool("save_memory", {"content": "Anna lives in Lyon"})
+        await client.call_tool("create_entities", {"entities": [{"name": "B", "entityType": "b", "observations": []}]})
+
+    async def told(client: Client) -> str:
+        found = await client.call_tool("search_memory", {"query": "Where does Anna live?"})
+        shown = [await client.read_resource(uri) for uri in ("memory://memories", "memory://knowledge-graph")]
+        prompt = await client.get_prompt("with_memory", {"input": "Where do I live?"})
+        return str([found.structured_content, shown, prompt])
+
+    over_asgi(build_asgi(app), save, coach)
+    (memory,) = memories_of(app, Scope("local", "anna"))
+    assert memory.labels == Labels("coach", "run", ("org", "sport"))
+    assert over_asgi(build_asgi(app), told, coach).count("Anna lives in Lyon") == 3
+    for header, other in (("Agent", "tutor"), ("App", "walk"), ("Namespace", "org")):
+        elsewhere = over_asgi(build_asgi(app), told, {**coach, f"X-Recollect-{header}": other})
+        assert "Lyon" not in elsewhere
+        assert "entityType" not in elsewhere
+
+
+@pytest.mark.parametrize(("header", "value"), [("Agent", ".."), ("App", "x" * 129), ("Namespace", "org//sport")])
+def test_what_is_no_label_is_refused(app: App, header: str, value: str) -> None:
+    refused = ask(build_asgi(app), **ANNA, **{f"X-Recollect-{header}": value})
+    assert (refused.status_code, refused.json()["errors"][0]["loc"]) == (422, ["header", f"X-Recollect-{header}"])
 
 
 def test_keys_are_needed_once_they_are_set(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from entrypoints.tools.conftest import ANNA, NOW, Calling
 from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventType, Role, Source
 from recollect.core.scope import Scope
-from recollect.entrypoints.tools.registry import BUILT_IN, INSTRUCTIONS, Status, ToolResult, result_document
+from recollect.entrypoints.tools.registry import BUILT_IN, Status, ToolResult, instructions_on, result_document
 from recollect.memories.audit import Action, Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.memories.reading import MemoryQuery
@@ -247,7 +247,7 @@ def test_the_tools_are_described_with_their_schemas(call: Calling) -> None:
     for name, one in described.items():
         assert one.schema["additionalProperties"] is False
         assert set(VALID[name]) <= set(one.schema["properties"])
-        assert name in INSTRUCTIONS
+        assert name in instructions_on(BUILT_IN)
 
 
 def test_numpy_is_imported_with_the_first_call_and_not_before() -> None:

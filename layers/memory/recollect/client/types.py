@@ -326,7 +326,7 @@ class EventOptions(Labelling, total=False):
     limit: int | None
 
 
-class ToolCallOptions(Narrowing, total=False):
+class ToolCallOptions(Labelling, total=False):
     """Whose memory the tools use, and how the text is parsed."""
 
     user_id: str | None
@@ -356,7 +356,7 @@ class SearchOptions(Labelling, total=False):
     history: Sequence[str] | None
 
 
-class TurnOptions(Narrowing, total=False):
+class TurnOptions(Labelling, total=False):
     """Options of a turn; without a persona it is the default persona's."""
 
     token_budget: int | None
@@ -372,9 +372,6 @@ class TurnOptions(Narrowing, total=False):
 class ContextOptions(TurnOptions, total=False):
     """Options of a context."""
 
-    agent_id: str | None
-    app_id: str | None
-    namespace: Sequence[str] | None
     namespace_prefix: Sequence[str] | None
     filter: Mapping[str, Any] | None
     active_space_id: str | None

@@ -21,9 +21,10 @@ from recollect.core.errors import Conflict, OutOfTime, RecollectError, TurnUnans
 from recollect.core.event import ANSWERED_BY, Event, Role, Session
 from recollect.core.ids import IdSeed
 from recollect.core.learned_share import SURELY_ASKS, LearnedShare
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.memories.memory import MemoryStatus
 from recollect.ports import Model, Timeline
+from recollect.retrieval.filters import narrowed_to
 from recollect.retrieval.second_stage import RELEVANCE
 from recollect.rules.groups import Rules
 from recollect.rules.importance import extract_tags
@@ -47,12 +48,14 @@ _LEAST_SECONDS = 0.25
 class TurnRequest:
     """The input with its context request, and the seconds that the whole turn may take.
 
-    Without a conversation in the question a new one begins. `resumed`: an earlier try used the same ids, and this one
+    Without a conversation in the question a new one begins. Input and answer have `labels`, and the context is of what
+    these admit alone. `resumed`: an earlier try used the same ids, and this one
     goes on from there.
     """
 
     context: ContextRequest
     seconds: float
+    labels: Labels = NO_LABELS
     resumed: bool = False
 
 
@@ -158,7 +161,7 @@ class TakeTurn:
         self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, rules: Rules, deadline: float
     ) -> _Turn:
         question = request.context.question
-        drafts = [EventDraft(content=question.text)]
+        drafts = [EventDraft(content=question.text, labels=request.labels)]
         ingested = self._ingest.ingest(scope, question.conversation_id, drafts, seed, now, rules)
         stored = ingested.results[0]
         if stored.event_id is None or stored.status is IngestStatus.REFUSED:
@@ -217,7 +220,13 @@ class TakeTurn:
     def _store_response(self, turn: _Turn, response: str, model: str) -> str | None:
         """Under the tags of the input (K-75), as a model's words and no user's."""
         tags = extract_tags(turn.request.context.question.text, turn.rules)
-        draft = EventDraft(content=response, role=Role.BOT, tags=tags, metadata={ANSWERED_BY: model})
+        draft = EventDraft(
+            content=response,
+            role=Role.BOT,
+            tags=tags,
+            metadata={ANSWERED_BY: model},
+            labels=turn.request.labels,
+        )
         seed = seed_of_response(turn.seed)
         result = self._ingest.ingest(turn.scope, turn.conversation_id, [draft], seed, turn.now, turn.rules).results[0]
         _joined(turn.session, result)
@@ -258,7 +267,10 @@ def answer_of(response: Event, input_event_id: str) -> TurnAnswer:
 
 def _context_request(turn: _Turn, tools: Tools) -> ContextRequest:
     request = turn.request.context
-    question = replace(request.question, conversation_id=turn.conversation_id, input_event_id=turn.input_event_id)
+    filters = replace(request.question.filters, **narrowed_to(turn.request.labels))
+    question = replace(
+        request.question, filters=filters, conversation_id=turn.conversation_id, input_event_id=turn.input_event_id
+    )
     return replace(request, question=question, tools=tools.instructions)
 
 

@@ -47,6 +47,12 @@ class Labels:
     app_id: str | None = None
     namespace: tuple[str, ...] = ()
 
+    def admits(self, other: "Labels") -> bool:
+        """Whether a record of those labels is seen where these are asked for; one that is absent here asks nothing."""
+        asked = (self.agent_id, self.app_id, self.namespace or None)
+        has = (other.agent_id, other.app_id, other.namespace)
+        return all(one in (None, own) for one, own in zip(asked, has, strict=True))
+
 
 NO_LABELS = Labels()
 

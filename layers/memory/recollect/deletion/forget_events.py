@@ -13,7 +13,7 @@ from functools import partial
 from recollect.core.errors import NotFound, VersionMismatch
 from recollect.core.event import Event, EventRef, RecordOrigin
 from recollect.core.items import Item, ItemPath, ItemWrite, of_tenant, write_all
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.deletion.forget_memories import ForgetMemories, Order
 from recollect.deletion.storage import COPIES, copied_ref, copies_path, emptied_write
 from recollect.memories.audit import Actor, ActorKind
@@ -21,7 +21,7 @@ from recollect.memories.memory import Memory
 from recollect.ports import Items, Projections, Timeline
 from recollect.timeline.bus import episodic_pruned, outbox_write
 from recollect.timeline.fill_slots import FillSlots
-from recollect.timeline.slots import slot_of
+from recollect.timeline.slots import slot_key, slot_of
 from recollect.timeline.timeline import Removal
 
 _TRIES = 8
@@ -58,17 +58,19 @@ class ForgetEvents:
         now: datetime,
         event_id: str | None = None,
         key: str | None = None,
+        labels: Labels = NO_LABELS,
         accepts: Callable[[int], bool] = any_version,
         actor: Actor | None = None,
     ) -> Forgotten:
         """Deletes the event of that id, an expired one too, or all events of a slot: each with a tombstone.
 
-        The slot is that of the scope's persona and household; absent, the default ones. Newest first, so that the slot
+        An event is one that `labels` admit. The slot is that of the scope's persona and household, absent the default
+        ones, and of these labels. Newest first, so that the slot
         is empty from the first deletion on. Without an `actor` it is the user. Raises NotFound where nothing matches,
         VersionMismatch where `accepts` refuses the event's version.
         """
         order = Order(now=now, actor=actor or _user(scope), via="delete")
-        found = self._named(scope, event_id) if event_id is not None else self._of_slot(scope, key)
+        found = self._named(scope, event_id, labels) if event_id is not None else self._of_slot(scope, key, labels)
         deleted: list[EventRef] = []
         for place, event in enumerate(found):
             remove = self._remove_older if place else self._remove
@@ -116,15 +118,15 @@ class ForgetEvents:
         self._announce(scope, deleted)
         return Forgotten(tuple(ref.id for ref in deleted))
 
-    def _named(self, scope: Scope, event_id: str) -> list[Event]:
+    def _named(self, scope: Scope, event_id: str, labels: Labels) -> list[Event]:
         event = self._timeline.find(scope, event_id)
         if event is None or event.is_carrier or not scope.admits(event.persona_id, event.household_id):
             return []
-        return [event]
+        return [event] if labels.admits(event.labels) else []
 
-    def _of_slot(self, scope: Scope, key: str | None) -> list[Event]:
+    def _of_slot(self, scope: Scope, key: str | None, labels: Labels) -> list[Event]:
         """Current value first, values that only override it for a while last."""
-        slot = (scope.persona_id or "", scope.household_id or "", key or "")
+        slot = (scope.persona_id or "", scope.household_id or "", slot_key(key, labels) or "")
         return sorted(self._timeline.of_slot(scope, slot), key=lambda event: slot_of(event) is None)
 
     def _forget(

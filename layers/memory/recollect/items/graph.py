@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.items.item import Namespace
 
 _FIRST_LABEL = "knowledge-graph"
@@ -68,14 +68,19 @@ class Graph:
         return Graph(entities, tuple(one for one in self.relations if one.touches(found)))
 
 
-def entities_namespace(scope: Scope) -> Namespace:
-    """Where the items of a user's entities are; a persona's are apart."""
-    return (_FIRST_LABEL, _digest(scope.user_id, scope.persona_id), "entities")
+def entities_namespace(scope: Scope, labels: Labels = NO_LABELS) -> Namespace:
+    """Where the items of a user's entities are; a persona's are apart, and those of an agent or of other labels."""
+    return (*_graph_of(scope, labels), "entities")
 
 
-def relations_namespace(scope: Scope) -> Namespace:
+def relations_namespace(scope: Scope, labels: Labels = NO_LABELS) -> Namespace:
     """Where the items of a user's relations are."""
-    return (_FIRST_LABEL, _digest(scope.user_id, scope.persona_id), "relations")
+    return (*_graph_of(scope, labels), "relations")
+
+
+def _graph_of(scope: Scope, labels: Labels) -> Namespace:
+    apart = [] if labels == NO_LABELS else [labels.agent_id, labels.app_id, *labels.namespace]
+    return (_FIRST_LABEL, _digest(scope.user_id, scope.persona_id, *apart))
 
 
 def entity_key(name: str) -> str:

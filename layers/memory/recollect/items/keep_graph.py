@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from recollect.core.errors import InvalidInput, NotFound, VersionMismatch
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.items.graph import (
     Entity,
     Graph,
@@ -34,16 +34,17 @@ _TRIES = 10
 
 @dataclass(frozen=True, slots=True)
 class KeepGraph:
-    """The use cases behind the graph tools of MCP."""
+    """The use cases behind the graph tools of MCP; each set of labels has a graph of its own."""
 
     _items: KeepItems
+    _labels: Labels = NO_LABELS
 
     def create_entities(self, scope: Scope, entities: Sequence[Entity], now: datetime) -> list[Entity]:
         """Those that are new; one whose name is there is skipped. Raises InvalidInput where one is too large."""
         return [
             entity
             for position, entity in enumerate(entities)
-            if self._created(scope, _place_of(scope, entity.name), entity_value(entity, position), now)
+            if self._created(scope, self._place_of(scope, entity.name), entity_value(entity, position), now)
         ]
 
     def create_relations(self, scope: Scope, relations: Sequence[Relation], now: datetime) -> list[Relation]:
@@ -52,7 +53,7 @@ class KeepGraph:
         return [
             relation
             for position, relation in enumerate(relations)
-            if self._created(scope, _place_of_relation(scope, relation), relation_value(relation, position), now)
+            if self._created(scope, self._place_of_relation(scope, relation), relation_value(relation, position), now)
         ]
 
     def add_observations(
@@ -76,20 +77,22 @@ class KeepGraph:
     def delete_entities(self, scope: Scope, names: Sequence[str], now: datetime) -> None:
         """Deletes those that are there, and their relations."""
         relations = [one for one in self._relations(scope, now) if one.touches(names)]
-        places = [_place_of_relation(scope, one) for one in relations] + [_place_of(scope, name) for name in names]
+        places = [self._place_of_relation(scope, one) for one in relations] + [
+            self._place_of(scope, name) for name in names
+        ]
         self._delete(scope, places, now)
 
     def delete_relations(self, scope: Scope, relations: Sequence[Relation], now: datetime) -> None:
         """Deletes those that are there."""
-        self._delete(scope, [_place_of_relation(scope, one) for one in relations], now)
+        self._delete(scope, [self._place_of_relation(scope, one) for one in relations], now)
 
     def read(self, scope: Scope, now: datetime) -> Graph:
         """All of it. Raises InvalidInput for more than an engine reads at once."""
-        entities = self._values(scope, entities_namespace(scope), now)
+        entities = self._values(scope, entities_namespace(scope, self._labels), now)
         return Graph(tuple(map(read_entity, entities)), tuple(self._relations(scope, now)))
 
     def _relations(self, scope: Scope, now: datetime) -> Iterator[Relation]:
-        return map(read_relation, self._values(scope, relations_namespace(scope), now))
+        return map(read_relation, self._values(scope, relations_namespace(scope, self._labels), now))
 
     def _values(self, scope: Scope, namespace: Namespace, now: datetime) -> list[Mapping[str, Any]]:
         """The documents of a namespace in the order in which they were made."""
@@ -118,7 +121,7 @@ class KeepGraph:
         self, scope: Scope, name: str, change: Callable[[Entity], Entity], now: datetime
     ) -> tuple[Entity, Entity]:
         """The entity before and after. Raises NotFound, VersionMismatch where others change it all the time."""
-        place = _place_of(scope, name)
+        place = self._place_of(scope, name)
         for attempt in count(1):
             item = self._items.get(scope.tenant, Get(place), now, scope.user_id)
             if item is None:
@@ -137,7 +140,9 @@ class KeepGraph:
         raise AssertionError("unreachable")
 
     def _there(self, scope: Scope, names: Sequence[str], now: datetime) -> set[str]:
-        found = self._items.batch(scope.tenant, [Get(_place_of(scope, name)) for name in names], now, scope.user_id)
+        found = self._items.batch(
+            scope.tenant, [Get(self._place_of(scope, name)) for name in names], now, scope.user_id
+        )
         return {name for name, item in zip(names, found, strict=True) if item is not None}
 
     def _require(self, scope: Scope, names: Sequence[str], now: datetime) -> None:
@@ -150,13 +155,11 @@ class KeepGraph:
         puts = [Put(place=place, value=None) for place in dict.fromkeys(places)]
         self._items.batch(scope.tenant, puts, now, scope.user_id)
 
+    def _place_of(self, scope: Scope, name: str) -> ItemPlace:
+        return ItemPlace(entities_namespace(scope, self._labels), entity_key(name))
 
-def _place_of(scope: Scope, name: str) -> ItemPlace:
-    return ItemPlace(entities_namespace(scope), entity_key(name))
-
-
-def _place_of_relation(scope: Scope, relation: Relation) -> ItemPlace:
-    return ItemPlace(relations_namespace(scope), relation_key(relation))
+    def _place_of_relation(self, scope: Scope, relation: Relation) -> ItemPlace:
+        return ItemPlace(relations_namespace(scope, self._labels), relation_key(relation))
 
 
 def _missing(name: str) -> NotFound:

@@ -18,15 +18,19 @@ from recollect.context.rendering import fence_for
 from recollect.context.sources import ContextQuestion
 from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.core.time import utc_now
 from recollect.entrypoints.cli.commands import (
     LOCAL_TENANT,
+    Agent,
+    Application,
     Household,
+    Namespace,
     Persona,
     Tenant,
     User,
     check_ids,
+    labels_of,
     opened,
     scope_of,
 )
@@ -60,6 +64,7 @@ class Chat:
     conversation_id: str | None = None
     store: str | None = None
     web_search: str = "auto"
+    labels: Labels = NO_LABELS
     last: TurnAnswer | None = None
 
     def said(self, line: str, now: datetime) -> TurnAnswer:
@@ -68,7 +73,7 @@ class Chat:
         rules = self.app.begin_rules(self.scope.tenant)
         try:
             self.last = self.app.context.turn.take(
-                self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app)
+                self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app, self.labels)
             )
         except TurnUnanswered as error:
             self.conversation_id = error.conversation_id
@@ -83,7 +88,8 @@ class Chat:
             text=line, filters=SearchFilters(now=now), conversation_id=self.conversation_id, store=self.store
         )
         context = ContextRequest(question=question, fence=fence_for(secrets.token_hex(16)), web_search=self.web_search)
-        return TurnRequest(context=context, seconds=self.app.settings.model_timeout_seconds + _SECONDS_BESIDE_THE_MODEL)
+        seconds = self.app.settings.model_timeout_seconds + _SECONDS_BESIDE_THE_MODEL
+        return TurnRequest(context=context, seconds=seconds, labels=self.labels)
 
 
 def chat(
@@ -93,18 +99,21 @@ def chat(
     household: Household = None,
     store: Annotated[str | None, typer.Option(help="Whose vocabulary and rules are meant.")] = None,
     web_search: Annotated[WebSearchWish, typer.Option(help="auto: as the rules say.")] = "auto",
+    agent: Agent = None,
+    application: Application = None,
+    namespace: Namespace = None,
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Talks to a memory: every line is remembered, and answered from what was said before.
 
     RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself.
     """
-    scope = scope_of(user, persona, household, tenant)
+    scope, labels = scope_of(user, persona, household, tenant), labels_of(agent, application, namespace)
     check_ids(conversation=conversation)
     settings = settings_of_environment()
     ensure_model(settings)
     with opened(settings) as app, projecting(app):
-        talk(Chat(app, scope, conversation, store, web_search), _lines())
+        talk(Chat(app, scope, conversation, store, web_search, labels), _lines())
 
 
 def talk(session: Chat, lines: Iterable[str], clock: Clock = utc_now) -> None:

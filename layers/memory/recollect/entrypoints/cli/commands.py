@@ -16,7 +16,7 @@ from typer.models import CommandFunctionType
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.errors import InvalidInput
-from recollect.core.scope import Scope
+from recollect.core.scope import Labels, Scope, namespace_fault
 from recollect.importing.turns import is_id
 from recollect.settings import Settings
 
@@ -31,6 +31,16 @@ Tenant: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 Sure: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Explain: TypeAlias = Annotated[bool, typer.Option(help="Say why each line is there.")]
+
+Agent: TypeAlias = Annotated[
+    str | None, typer.Option("--agent", help="Stores as this agent's, and sees nothing of others.")
+]
+Application: TypeAlias = Annotated[
+    str | None, typer.Option("--app", help="Stores as this application's, and sees nothing of others.")
+]
+Namespace: TypeAlias = Annotated[
+    str | None, typer.Option("--namespace", help="Stores in this one, labels with slashes between, and sees no other.")
+]
 
 PersonaScope: TypeAlias = Annotated[Scope, "persona", "tenant"]
 UserScope: TypeAlias = Annotated[Scope, "tenant"]
@@ -103,6 +113,21 @@ def check_ids(**options: str | None) -> None:
     for option, value in options.items():
         if value is not None and not is_id(value):
             raise InvalidInput(f"--{option}: an id has 1 to 128 characters and no control characters")
+
+
+def labels_of(agent: str | None, application: str | None, namespace: str | None) -> Labels:
+    """The labels that the options name. Raises InvalidInput where one of them is none."""
+    check_ids(agent=agent, app=application)
+    return Labels(agent, application, namespace_of(namespace) or ())
+
+
+def namespace_of(path: str | None) -> tuple[str, ...] | None:
+    """The labels between the slashes. Raises InvalidInput."""
+    labels = None if path is None else tuple(path.strip("/").split("/"))
+    fault = None if labels is None else namespace_fault(labels)
+    if fault is not None:
+        raise InvalidInput(fault)
+    return labels
 
 
 @contextmanager

@@ -19,10 +19,19 @@ from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import RevertOrder, Settling
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.filter import EVERYTHING, filter_of
-from recollect.core.scope import Scope, namespace_fault
+from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant, utc_now
 from recollect.deletion.forget_matching import MOST_AT_ONCE, Matched, Matching
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Sure, Tenant, check_ids, scope_of
+from recollect.entrypoints.cli.commands import (
+    LOCAL_TENANT,
+    AsJson,
+    CommandGroup,
+    Sure,
+    Tenant,
+    check_ids,
+    namespace_of,
+    scope_of,
+)
 from recollect.entrypoints.cli.console import (
     json_of,
     one_line,
@@ -207,18 +216,10 @@ def _query(
     return MemoryQuery(
         agent_id=agent,
         app_id=application,
-        namespace=_labels(namespace),
-        namespace_prefix=_labels(below),
+        namespace=namespace_of(namespace),
+        namespace_prefix=namespace_of(below),
         where=of_fields(filter_of(json_of(wanted, "--filter is no JSON")), MEMORY_FIELDS) if wanted else EVERYTHING,
     )
-
-
-def _labels(path: str | None) -> tuple[str, ...] | None:
-    labels = None if path is None else tuple(path.strip("/").split("/"))
-    fault = None if labels is None else namespace_fault(labels)
-    if fault is not None:
-        raise InvalidInput(fault)
-    return labels
 
 
 def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:

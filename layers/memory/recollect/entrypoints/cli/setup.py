@@ -22,7 +22,19 @@ from recollect.core.idempotency import IdempotencyClaim
 from recollect.core.ids import IdSource
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, Household, Persona, Tenant, opened, scope_of
+from recollect.entrypoints.cli.commands import (
+    LOCAL_TENANT,
+    Agent,
+    Application,
+    AsJson,
+    Household,
+    Namespace,
+    Persona,
+    Tenant,
+    labels_of,
+    opened,
+    scope_of,
+)
 from recollect.entrypoints.cli.console import (
     OTHER_VECTORS,
     build_model,
@@ -265,6 +277,9 @@ def mcp(
     ],
     persona: Persona = None,
     household: Household = None,
+    agent: Agent = None,
+    application: Application = None,
+    namespace: Namespace = None,
     tenant: Tenant = LOCAL_TENANT,
 ) -> None:
     """Serves MCP on standard input and output until that ends; an assistant starts it by itself."""
@@ -272,11 +287,12 @@ def mcp(
     from recollect.entrypoints.http.access_log import AccessLog
     from recollect.entrypoints.mcp.server import serve_stdio
 
-    scope, settings = scope_of(user, persona, household, tenant), settings_of_environment()
+    scope, labels = scope_of(user, persona, household, tenant), labels_of(agent, application, namespace)
+    settings = settings_of_environment()
     AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
     ensure_model(settings, _LOG.warning)
     with opened(settings) as app, projecting(app):
-        serve_stdio(app, scope)
+        serve_stdio(app, scope, labels)
 
 
 def openapi() -> None:

@@ -463,15 +463,25 @@ def words_as_keys(*names: str) -> Schema:
     return {"type": "object", "propertyNames": keys, "additionalProperties": {"type": "integer", "minimum": 0}}
 
 
-class Whose(RequestModel):
+class Labelled(RequestModel):
+    """An agent, an application and a namespace beside a user."""
+
+    agent_id: Maybe[Identifier] = None
+    app_id: Maybe[Identifier] = None
+    namespace: Maybe[NamespaceLabels] = Field(None, description="A path of at most 16 labels.")
+
+    @property
+    def labels(self) -> Labels:
+        """What a record of it is labelled with."""
+        return Labels(self.agent_id, self.app_id, self.namespace or ())
+
+
+class Whose(Labelled):
     """A user, or nobody: then an agent, an application or a namespace says whose it is."""
 
     user_id: Annotated[str | None, Read(_owner, _AN_ID)] = Field(
         None, description="Absent, where an agent, an app or a namespace is named: nobody's, owned by `__shared__`."
     )
-    agent_id: Maybe[Identifier] = None
-    app_id: Maybe[Identifier] = None
-    namespace: Maybe[NamespaceLabels] = Field(None, description="A path of at most 16 labels.")
     owners: ClassVar[tuple[str, ...]] = ("agent_id", "app_id", "namespace")
 
     @model_validator(mode="before")
@@ -480,11 +490,6 @@ class Whose(RequestModel):
         if not isinstance(value, dict) or any(value.get(name) is not None for name in ("user_id", *cls.owners)):
             return value
         return {**value, "user_id": _ABSENT}
-
-    @property
-    def labels(self) -> Labels:
-        """What a record of it is labelled with."""
-        return Labels(self.agent_id, self.app_id, self.namespace or ())
 
 
 class Narrowed(RequestModel):

@@ -27,7 +27,7 @@ from recollect import __version__
 from recollect.app import App
 from recollect.core.errors import Forbidden, InvalidInput
 from recollect.core.ids import id_fault
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope, namespace_fault
 from recollect.core.time import utc_now
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.aws import call_of
@@ -48,6 +48,7 @@ from recollect.entrypoints.tools.registry import (
     ToolRegistry,
     ToolResult,
     result_document,
+    within,
 )
 from recollect.settings import Principal
 from recollect.tool_calls.protocol import ToolCall
@@ -56,6 +57,8 @@ NAME = "recollect"
 PATH = "/mcp"
 USER_HEADER = "X-Recollect-User"
 PERSONA_HEADER = "X-Recollect-Persona"
+AGENT_HEADER, APP_HEADER = "X-Recollect-Agent", "X-Recollect-App"
+NAMESPACE_HEADER = "X-Recollect-Namespace"
 _CALLER, _BODY = "recollect.caller", "recollect.body"
 _EVENT = "aws.event"
 _INSTRUCTIONS = (
@@ -68,10 +71,11 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose memory a request is about, and its clock. No argument of a tool has a say in either."""
+    """Whose memory a request is about, within which labels, and its clock. No argument of a tool has a say in these."""
 
     scope: Scope
     now: datetime
+    labels: Labels = NO_LABELS
 
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -85,8 +89,9 @@ def build_server(app: App, caller_of: CallerOf) -> Server[Any]:
     listed = types.ListToolsResult(tools=[_tool(one) for one in registry.described()])
     schemas = {tool.name: tool.input_schema for tool in listed.tools}
 
-    async def list_tools(_context: Context, _params: Page) -> types.ListToolsResult:
-        return listed
+    async def list_tools(context: Context, _params: Page) -> types.ListToolsResult:
+        there = within(caller_of(context).labels, OF_MCP)
+        return types.ListToolsResult(tools=[tool for tool in listed.tools if tool.name in there])
 
     def executing(context: Context) -> Execute:
         return partial(_execute, app, registry, caller_of(context))
@@ -128,7 +133,7 @@ def _execute(app: App, registry: ToolRegistry, caller: Caller, call: ToolCall) -
     started = time.perf_counter()
     seed = app.ids.seed(int(time.time() * 1000), IDS_OF_A_CALL)
     try:
-        result = registry.execute(caller.scope, call, seed, caller.now)
+        result = registry.execute(caller.scope, call, seed, caller.now, labels=caller.labels)
     except Exception as error:  # noqa: BLE001 - the last resort: the package would log its message, which may quote
         _LOG.error("tool failed", extra={"error": type(error).__name__})
         result = ToolResult(tool=call.tool, status=Status.FAILED, message="the tool failed")
@@ -169,11 +174,11 @@ def _of_text(text: str, document: dict[str, Any], *, is_error: bool) -> types.Ca
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=document, is_error=is_error)
 
 
-def serve_stdio(app: App, scope: Scope) -> None:
+def serve_stdio(app: App, scope: Scope, labels: Labels = NO_LABELS) -> None:
     """Serves until standard input ends. Nothing but the protocol is written to standard output meanwhile."""
 
     def caller(_context: Context) -> Caller:
-        return Caller(scope, utc_now())
+        return Caller(scope, utc_now(), labels)
 
     async def run() -> None:
         server = build_server(app, caller)
@@ -221,7 +226,8 @@ class McpEndpoint:
             principal = self._authenticate(call)
             if call.method != "POST":
                 raise Declined(WRONG_METHOD, "this path knows POST alone", {"Allow": "POST"})
-            scope[_CALLER] = Caller(self._whose(principal, call.headers), now_of(call.headers, self._app.settings))
+            whose, now = self._whose(principal, call.headers), now_of(call.headers, self._app.settings)
+            scope[_CALLER] = Caller(whose, now, _labels_in(call.headers))
             await self._serve(scope, receive, status.send)
         except Exception as caught:  # noqa: BLE001 - the last resort, as in the dispatcher: only its type is logged
             error = caught
@@ -243,12 +249,29 @@ class McpEndpoint:
             if named not in (None, principal.subject):
                 raise Forbidden("the credentials are another user's")
             user = principal.subject or ""
-        persona = headers.get(PERSONA_HEADER.lower())
-        for header, value in ((USER_HEADER, user), (PERSONA_HEADER, persona)):
-            fault = id_fault(value) if value is not None else None
-            if fault is not None:
-                raise InvalidInput(fault, ("header", header))
-        return Scope(principal.tenant, user, persona)
+        return Scope(principal.tenant, _id(USER_HEADER, user), _id_in(headers, PERSONA_HEADER))
+
+
+def _labels_in(headers: Mapping[str, str]) -> Labels:
+    """Raises InvalidInput for a header that is none."""
+    path = headers.get(NAMESPACE_HEADER.lower())
+    namespace = () if path is None else tuple(path.strip("/").split("/"))
+    fault = namespace_fault(namespace)
+    if fault is not None:
+        raise InvalidInput(fault, ("header", NAMESPACE_HEADER))
+    return Labels(_id_in(headers, AGENT_HEADER), _id_in(headers, APP_HEADER), namespace)
+
+
+def _id_in(headers: Mapping[str, str], header: str) -> str | None:
+    value = headers.get(header.lower())
+    return None if value is None else _id(header, value)
+
+
+def _id(header: str, value: str) -> str:
+    fault = id_fault(value)
+    if fault is not None:
+        raise InvalidInput(fault, ("header", header))
+    return value
 
 
 def _caller_in(context: Context) -> Caller:

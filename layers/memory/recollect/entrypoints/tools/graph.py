@@ -157,7 +157,7 @@ def graph_json(graph: Graph) -> dict[str, Any]:
 
 
 def _graph(invocation: Invocation) -> KeepGraph:
-    return KeepGraph(invocation.app.items)
+    return KeepGraph(invocation.app.items, invocation.labels)
 
 
 def _relations(given: SomeRelations) -> list[Relation]:

@@ -13,6 +13,7 @@ from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange
+from recollect.retrieval.filters import narrowed_to
 
 _LONGEST_CURSOR = 4096
 _MOST_KEYWORDS = 50
@@ -63,8 +64,7 @@ def list_memories(invocation: Invocation, given: ListMemories) -> Outcome:
 
 def get_memory(invocation: Invocation, given: OneMemory) -> Outcome:
     """One memory. Raises NotFound."""
-    memory = invocation.app.memories.store.one(invocation.scope, given.id, invocation.now)
-    return Outcome({"memory": _shown(memory)})
+    return Outcome({"memory": _shown(invocation.memory(given.id))})
 
 
 def update_memory(invocation: Invocation, given: UpdateMemory) -> Outcome:
@@ -82,29 +82,31 @@ def update_memory(invocation: Invocation, given: UpdateMemory) -> Outcome:
     if given.content is not None:
         changes["source"] = Source.INFERRED
     change = MemoryChange(changes, _model("update_memory"), lambda version: given.version in (None, version))
-    memory = invocation.app.memories.store.patch(invocation.scope, given.id, change, invocation.now)
+    memory = invocation.app.memories.store.patch(
+        invocation.scope, invocation.memory(given.id).id, change, invocation.now
+    )
     return Outcome({"id": memory.id, "version": memory.version})
 
 
 def delete_memory(invocation: Invocation, given: OneMemory) -> Outcome:
     """Deletes a memory with the events it was made from. Raises NotFound."""
     app, scope, now = invocation.app, invocation.scope, invocation.now
-    memory = app.memories.store.one(scope, given.id, now)
-    forgotten = app.deletion.events.memory(scope, memory, now=now, actor=_model("delete_memory"))
+    forgotten = app.deletion.events.memory(scope, invocation.memory(given.id), now=now, actor=_model("delete_memory"))
     return Outcome({"deleted": list(forgotten.event_ids)})
 
 
 def _page(
     invocation: Invocation, given: ListMemories, limit: int, after: str | None
 ) -> tuple[list[dict[str, Any]], str | None]:
-    wanted = MemoryQuery(status=given.status)
+    wanted = MemoryQuery(status=given.status, **narrowed_to(invocation.labels))
     page = invocation.app.memories.listing.page(invocation.scope, wanted, limit, after, invocation.now)
     return [_shown(memory) for memory in page.memories], page.more
 
 
 def _listing(invocation: Invocation, given: ListMemories) -> Listing:
     of_all = listing_of(invocation.app, "mcp memories", invocation.scope)
-    return Listing(of_all.deployment, of_all.route, of_all.scope, {"status": given.status.value})
+    wanted = {"status": given.status.value, **narrowed_to(invocation.labels)}
+    return Listing(of_all.deployment, of_all.route, of_all.scope, wanted)
 
 
 def _shown(memory: Memory) -> dict[str, Any]:

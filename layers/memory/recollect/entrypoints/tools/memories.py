@@ -26,7 +26,6 @@ from recollect.entrypoints.tools.tool import (
 )
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import MemoryDraft
-from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 from recollect.retrieval.search import SearchResult
@@ -85,6 +84,7 @@ def save_memory(invocation: Invocation, given: SaveMemory) -> Outcome:
         keywords=tuple(given.keywords or ()),
         key=given.key,
         metadata={"actor": "model", "tool": "save_memory"},
+        labels=invocation.labels,
     )
     saved = app.memories.store.save(
         scope, draft, invocation.seed, invocation.now, _model("save_memory"), app.rules.resolved(scope.tenant)
@@ -99,7 +99,7 @@ def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
         text=given.query,
         vector=None,
         mode=Mode.HYBRID,
-        filters=SearchFilters(now=invocation.now),
+        filters=invocation.filters,
         wanted=given.top_k,
     )
     found = fitting(
@@ -130,13 +130,15 @@ def forget_memory(invocation: Invocation, given: ForgetMemory) -> Outcome:
     """Deletes what the scope admits, and leaves tombstones of it. Raises NotFound for anything else."""
     app, scope, now, model = invocation.app, invocation.scope, invocation.now, _model("forget_memory")
     try:
-        memory = app.memories.store.one(scope, given.id, now) if given.id is not None else None
+        memory = invocation.memory(given.id) if given.id is not None else None
     except NotFound:
         memory = None
     if memory is not None:
         forgotten = app.deletion.events.memory(scope, memory, now=now, actor=model)
     else:
-        forgotten = app.deletion.events.forget(scope, event_id=given.id, key=given.key, now=now, actor=model)
+        forgotten = app.deletion.events.forget(
+            scope, event_id=given.id, key=given.key, labels=invocation.labels, now=now, actor=model
+        )
     return Outcome({"deleted": list(forgotten.event_ids)})
 
 
@@ -165,6 +167,7 @@ def record_event(invocation: Invocation, given: RecordEvent) -> Outcome:
         role=Role.BOT,
         source=Source.INFERRED,
         metadata={"actor": "model", "tool": "record_event"},
+        labels=invocation.labels,
         content=given.content,
         content_type=ContentType.DEFAULT,
         event_type=EventType(given.event_type),
@@ -220,7 +223,7 @@ def recall_context(invocation: Invocation, given: RecallContext) -> Outcome:
     fence = fence_for(secrets.token_hex(16))
     question = ContextQuestion(
         text=given.input,
-        filters=SearchFilters(now=invocation.now),
+        filters=invocation.filters,
         conversation_id=given.conversation_id or invocation.conversation_id,
         store=given.store,
     )

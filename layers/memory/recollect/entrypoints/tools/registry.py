@@ -17,7 +17,7 @@ from recollect.app import App
 from recollect.core import errors
 from recollect.core.errors import RecollectError
 from recollect.core.ids import IdSeed
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.timeline.ingest import FieldError
 from recollect.tool_calls.protocol import ToolCall
 
@@ -100,7 +100,8 @@ _WITHOUT_A_MODEL = ("extractive",)
 class Entry:
     """A tool as a model reads of it; `module` of this package holds it.
 
-    `reads_only` and `deletes` are hints for whoever asks a person before a call is made.
+    `reads_only` and `deletes` are hints for whoever asks a person before a call is made. An `unlabelled` one acts on
+    what is of all that a user says: it is not there where an agent, an application or a namespace is set.
     """
 
     module: str
@@ -108,6 +109,7 @@ class Entry:
     description: str
     reads_only: bool = False
     deletes: bool = False
+    unlabelled: bool = False
 
 
 BUILT_IN: Mapping[str, Entry] = {
@@ -143,6 +145,7 @@ BUILT_IN: Mapping[str, Entry] = {
         "memories",
         '{goal, status?: "active" | "completed" | "abandoned", check_in_frequency?}',
         "Follows a goal of the user's over conversations, or says that it is done or given up.",
+        unlabelled=True,
     ),
 }
 
@@ -229,14 +232,27 @@ KEPT_MEMORIES: Mapping[str, Entry] = {
 OF_MCP: Mapping[str, Entry] = {**WITH_RECALL, **KEPT_MEMORIES, **GRAPH}
 """All that the MCP server offers."""
 
-INSTRUCTIONS = """\
+_CALLING = """\
 You can call tools. A call is a block of its own in your answer: the tool's name, one JSON object, the end marker.
 [[ABP_TOOL:search_memory]]
 {"query": "where the user lives"}
 [[END_ABP_TOOL]]
 Call a tool only where it helps with what the user says now. The tools:
-""" + "\n".join(f"- {name} {entry.parameters}: {entry.description}" for name, entry in BUILT_IN.items())
-"""The part of a model's instructions that describes the tools."""
+"""
+
+
+def instructions_on(catalogue: Mapping[str, Entry]) -> str:
+    """The part of a model's instructions that describes the tools."""
+    return _CALLING + "\n".join(
+        f"- {name} {entry.parameters}: {entry.description}" for name, entry in catalogue.items()
+    )
+
+
+def within(labels: Labels, catalogue: Mapping[str, Entry]) -> Mapping[str, Entry]:
+    """The tools of a catalogue that can stay within these labels."""
+    if labels == NO_LABELS:
+        return catalogue
+    return {name: entry for name, entry in catalogue.items() if not entry.unlabelled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,24 +281,31 @@ class ToolRegistry:
         return self._checked(call)[1] if call.tool in self._catalogue else ()
 
     def execute(
-        self, scope: Scope, call: ToolCall, seed: IdSeed, now: datetime, conversation_id: str | None = None
+        self,
+        scope: Scope,
+        call: ToolCall,
+        seed: IdSeed,
+        now: datetime,
+        conversation_id: str | None = None,
+        labels: Labels = NO_LABELS,
     ) -> ToolResult:
-        """Does what is asked in that scope, or says why not; never raises for what a model wrote.
+        """Does what is asked in that scope and within `labels`, or says why not; never raises for what a model wrote.
 
         `seed` has `IDS_OF_A_CALL` ids: the same call with the same seed stores nothing twice. A call whose JSON had
         to be repaired is held to the same names and bounds.
         """
         from recollect.entrypoints.tools.tool import Invocation
 
-        if call.tool not in self._catalogue:
-            return self._unknown(call.tool)
+        catalogue = within(labels, self._catalogue)
+        if call.tool not in catalogue:
+            return _unknown(call.tool, catalogue)
         parameters, faults = self._checked(call)
         if parameters is None:
             return _invalid(call.tool, faults)
         tool = self._tool(call.tool)
         wrote = tool.writes(parameters)
         try:
-            outcome = tool.run(Invocation(self._app, scope, seed, now, conversation_id), parameters)
+            outcome = tool.run(Invocation(self._app, scope, seed, now, conversation_id, labels), parameters)
         except RecollectError as error:
             return result_of_error(call.tool, error, wrote=wrote)
         said = tool.say(parameters, outcome.result)
@@ -320,9 +343,10 @@ class ToolRegistry:
             details = error.errors(include_url=False, include_context=False, include_input=False)
             return None, tuple(_fault(detail) for detail in details[:_FAULTS_AT_MOST])
 
-    def _unknown(self, name: str) -> ToolResult:
-        message = f"there is no such tool; there are {', '.join(self._catalogue)}"
-        return ToolResult(tool=name, status=Status.UNKNOWN_TOOL, message=message)
+
+def _unknown(name: str, catalogue: Mapping[str, Entry]) -> ToolResult:
+    message = f"there is no such tool; there are {', '.join(catalogue)}"
+    return ToolResult(tool=name, status=Status.UNKNOWN_TOOL, message=message)
 
 
 def _fault(detail: Mapping[str, Any]) -> FieldError:
@@ -341,22 +365,23 @@ def _invalid(tool: str, faults: tuple[FieldError, ...]) -> ToolResult:
 
 
 class TurnTools:
-    """The registry as a turn uses it; a model that only quotes gets no instructions about tools."""
+    """The registry as a turn of these labels uses it; a model that only quotes gets no instructions about tools."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, labels: Labels = NO_LABELS) -> None:
         self._registry = ToolRegistry(app)
+        self._labels = labels
         self._instructs = app.settings.model != _WITHOUT_A_MODEL
 
     @property
     def instructions(self) -> str | None:
         """The part of a model's instructions that describes the tools."""
-        return INSTRUCTIONS if self._instructs else None
+        return instructions_on(within(self._labels, BUILT_IN)) if self._instructs else None
 
     def execute(self, scope: Scope, call: ToolCall, seed: IdSeed, now: datetime, conversation_id: str) -> ExecutedCall:
-        """In the user's scope and the turn's conversation, whatever the call says."""
+        """In the user's scope, the turn's conversation and its labels, whatever the call says."""
         from recollect.context.turn import ExecutedCall
 
-        result = self._registry.execute(scope, call, seed, now, conversation_id)
+        result = self._registry.execute(scope, call, seed, now, conversation_id, self._labels)
         return ExecutedCall(
             call=call,
             tool=None if result.status is Status.UNKNOWN_TOOL else result.tool,

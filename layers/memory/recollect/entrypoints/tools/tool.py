@@ -12,11 +12,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from recollect.app import App
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.ids import LONGEST_ID, IdSeed, id_fault
-from recollect.core.scope import Scope
+from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.core.time import parse_instant
 from recollect.entrypoints.http.models import json_text
+from recollect.memories.memory import Memory
+from recollect.retrieval.filters import SearchFilters, narrowed_to
 
 CONTENT_BYTES = 64 * 1024
 _LONGEST_TIME = 64
@@ -66,13 +68,29 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """Whose memory is meant, from the caller's credentials and never from the call. `seed` gives four ids."""
+    """Whose memory is meant, from the caller's credentials and never from the call. `seed` gives four ids.
+
+    What is stored has `labels`, and nothing of others is seen or changed.
+    """
 
     app: App
     scope: Scope
     seed: IdSeed
     now: datetime
     conversation_id: str | None
+    labels: Labels = NO_LABELS
+
+    @property
+    def filters(self) -> SearchFilters:
+        """What a search may find."""
+        return SearchFilters(now=self.now, **narrowed_to(self.labels))
+
+    def memory(self, memory_id: str) -> Memory:
+        """A memory of these labels. Raises NotFound."""
+        memory = self.app.memories.store.one(self.scope, memory_id, self.now)
+        if not self.labels.admits(memory.labels):
+            raise NotFound("no such memory")
+        return memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from recollect.entrypoints.http.models import (
     Fault,
     Free,
     Identifier,
+    Labelled,
     Maybe,
     OneOf,
-    RequestModel,
     Text,
 )
 from recollect.entrypoints.http.routing import Routes
@@ -33,7 +33,7 @@ MOST_CALLS = 50
 _MARGIN_SECONDS = 1.0
 
 
-class ToolCallsRequest(RequestModel):
+class ToolCallsRequest(Labelled):
     text: Annotated[str, Text(TEXT_BYTES)] = Field(description="What the model wrote.")
     user_id: Maybe[Identifier] = Field(None, description="Whose memory the tools work on; needed with `execute`.")
     persona_id: Maybe[Identifier] = None
@@ -93,7 +93,7 @@ def call_tools(app: App, request: Request, body: ToolCallsRequest) -> Reply:
 
 
 def _executed(app: App, request: Request, body: ToolCallsRequest, scope: Scope, found: ToolRequests) -> Reply:
-    makes = _Makes(app, request, scope, body.conversation_id, found.calls[:MOST_CALLS])
+    makes = _Makes(app, request, scope, body, found.calls[:MOST_CALLS])
 
     def work(attempt: Attempt) -> Answer:
         results = makes.all(attempt.seed)
@@ -108,10 +108,10 @@ class _Makes:
     """Makes the calls of one request."""
 
     def __init__(
-        self, app: App, request: Request, scope: Scope, conversation_id: str | None, calls: Sequence[ToolCall]
+        self, app: App, request: Request, scope: Scope, body: ToolCallsRequest, calls: Sequence[ToolCall]
     ) -> None:
         self._app, self._request, self._scope = app, request, scope
-        self._conversation_id, self._calls = conversation_id, calls
+        self._body, self._calls = body, calls
         self._registry = ToolRegistry(app)
         self.ids = IDS_OF_A_CALL * max(1, len(calls))
 
@@ -136,7 +136,8 @@ class _Makes:
 
     def _one(self, call: ToolCall, position: int, seed: IdSeed) -> ToolResult:
         own = IdSeed(seed.tick + position * IDS_OF_A_CALL, seed.tail)
-        return self._registry.execute(self._scope, call, own, self._request.now, self._conversation_id)
+        where = self._body.conversation_id, self._body.labels
+        return self._registry.execute(self._scope, call, own, self._request.now, *where)
 
     def _retold(self, call: ToolCall, kept: Mapping[str, Any]) -> ToolResult:
         status = Status(kept["status"])

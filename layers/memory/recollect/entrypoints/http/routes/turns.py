@@ -14,7 +14,17 @@ from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import AnswerModel, Content, Count, Fault, Free, Identifier, Maybe, Shows
+from recollect.entrypoints.http.models import (
+    AnswerModel,
+    Content,
+    Count,
+    Fault,
+    Free,
+    Identifier,
+    Labelled,
+    Maybe,
+    Shows,
+)
 from recollect.entrypoints.http.routes.context import (
     ContextShown,
     Contextual,
@@ -29,7 +39,7 @@ from recollect.retrieval.filters import SearchFilters
 _TextOrNull = Annotated[str | None, Shows({"type": ["string", "null"]})]
 
 
-class TurnBody(Contextual, title="TurnRequest"):
+class TurnBody(Contextual, Labelled, title="TurnRequest"):
     user_id: Identifier
     persona_id: Maybe[Identifier] = Field(None, description="Absent: stored for the default persona.")
     household_id: Maybe[Identifier] = Field(None, description="Absent: stored for no household.")
@@ -68,7 +78,7 @@ routes = Routes()
 def take_turn(app: App, request: Request, body: TurnBody) -> Reply:
     """One turn: stores the input, answers it from memory by the model, stores the answer.
 
-    Tool calls of the model are made before it answers.
+    Tool calls of the model are made before it answers. Labels are those of all that is stored, and of all that is seen.
     """
     scope = request.scope(body)
     fence = fence_for(secrets.token_hex(16))
@@ -76,7 +86,7 @@ def take_turn(app: App, request: Request, body: TurnBody) -> Reply:
     def work(attempt: Attempt) -> Answer:
         asked = _turn_request(request, body, fence, resumed=attempt.again)
         rules = app.begin_rules(scope.tenant)
-        taken = app.context.turn.take(scope, asked, attempt.seed, request.now, rules, TurnTools(app))
+        taken = app.context.turn.take(scope, asked, attempt.seed, request.now, rules, TurnTools(app, body.labels))
         return Answer(200, _record(taken), taken)
 
     kept = idempotent(app, request, work, ids=IDS_OF_A_TURN)
@@ -89,7 +99,7 @@ def _turn_request(request: Request, body: TurnBody, fence: Fence, *, resumed: bo
     filters = SearchFilters(now=request.now)
     question = ContextQuestion(text=body.input, filters=filters, conversation_id=body.conversation_id, store=body.store)
     context = context_request(body, question, fence)
-    return TurnRequest(context=context, seconds=request.call.remaining_seconds, resumed=resumed)
+    return TurnRequest(context=context, seconds=request.call.remaining_seconds, labels=body.labels, resumed=resumed)
 
 
 def _shown(answer: TurnAnswer, fence: Fence, explain: bool) -> TurnShown:
