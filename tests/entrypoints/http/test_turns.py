@@ -192,7 +192,7 @@ def test_a_web_search_is_told_of_in_the_context_and_its_failure_too(tmp_path: Pa
 def test_a_turn_of_an_agent_stays_within_its_labels(modelled: Caller, server: Server) -> None:
     """What it stores is labelled; of another agent neither context nor tools see anything."""
     find = '[[ABP_TOOL:search_memory]]\n{"query": "drinks tea"}\n[[END_ABP_TOOL]]'
-    coach = {"agent_id": "coach", "namespace": ["org", "sport"]}
+    coach: dict[str, Any] = {"agent_id": "coach", "namespace": ["org", "sport"]}
     server.replies = [Reply(completion(f"Noted.\n{SAVE}")), *[Reply(completion(f"Let me see.\n{find}"))] * 2]
     first = turn(modelled, "I drink green tea", **coach).json
     events = [modelled.get(f"/v1/users/anna/events/{first[name]}").json for name in EVENTS_OF_A_TURN]
