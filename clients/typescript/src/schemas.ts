@@ -174,6 +174,8 @@ export interface ContextAnswer {
   fence: FenceAnswer;
   tokens: number;
   diagnostics: ContextDiagnostics;
+  /** With `explain`: what a search finds and nothing of this shows, best first, at most ten. */
+  near_misses?: Array<NearMiss>;
   summary?: JsonObject | null;
 }
 
@@ -247,7 +249,7 @@ export interface ContextRequest {
   /** What the store knew then. */
   recorded_as_of?: string | number;
   include_superseded?: boolean;
-  /** Adds `why` to each result; to a search, the near misses. */
+  /** Adds `why` to each result; to a search and a context, the near misses. */
   explain?: boolean;
   /** The recent section and the raw window are that conversation's. */
   conversation_id?: string;
@@ -1064,6 +1066,16 @@ export interface Namespaces {
   namespaces: Array<Array<string>>;
 }
 
+export interface NearMiss {
+  id: string;
+  content: string;
+  timestamp: string;
+  role: "user" | "bot";
+  speaker?: string;
+  source_event_ids: Array<string>;
+  score: number;
+}
+
 export interface NewEvent {
   /** `assistant` is stored as `bot`; absent: `user`. */
   role?: "user" | "bot" | "assistant";
@@ -1373,7 +1385,7 @@ export interface SearchRequest {
   /** What the store knew then. */
   recorded_as_of?: string | number;
   include_superseded?: boolean;
-  /** Adds `why` to each result; to a search, the near misses. */
+  /** Adds `why` to each result; to a search and a context, the near misses. */
   explain?: boolean;
   /** This, or `vector`, or both. */
   query?: string;
@@ -1608,7 +1620,7 @@ export interface TurnRequest {
   conversation_id?: string;
   /** What the user says. */
   input: string;
-  /** Adds `why` to each result; to a search, the near misses. */
+  /** Adds `why` to each result; to a search and a context, the near misses. */
   explain?: boolean;
 }
 

@@ -24,6 +24,16 @@ def test_the_context_stands_there_in_each_form(caller: Caller, visitor: Visitor,
     assert ('"role"' in whole) == (form != "prompt")
 
 
+def test_what_nearly_came_in_stands_behind_it(caller: Caller, visitor: Visitor) -> None:
+    caller.added(*[f"green tea number {n}" for n in range(60)])
+    near = (
+        visible(visitor.get(ASK, q="green tea number 3"))
+        .partition("What nearly came in")[2]
+        .partition("The context")[0]
+    )
+    assert near.count("green tea number") > 0
+
+
 def test_it_answers_as_of_another_moment(caller: Caller, visitor: Visitor) -> None:
     one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")

@@ -90,6 +90,20 @@ def test_a_near_miss_is_nothing_that_may_not_be_shown(caller: Caller) -> None:
     assert {one["content"] for one in near} < {f"green tea number {n}" for n in range(1, 4)}
 
 
+def test_a_context_explained_tells_its_near_misses_and_shows_the_same(caller: Caller) -> None:
+    ids = caller.added(*[f"green tea number {n}" for n in range(60)])
+    caller.added("green tea that nobody may see", is_private=True)
+    asked = {"user_id": "anna", "input": "green tea number 3"}
+    plain, explained = (caller.post("/v1/context", {**asked, **more}).json for more in ({}, {"explain": True}))
+    assert [one["id"] for one in explained["items"]] == [one["id"] for one in plain["items"]]
+    assert "near_misses" not in plain
+    near = explained["near_misses"]
+    assert 0 < len(near) <= 10
+    assert not {one["id"] for one in near} & {one["id"] for one in plain["items"]}
+    assert {one["id"] for one in near} < set(ids)
+    assert [one["score"] for one in near] == sorted((one["score"] for one in near), reverse=True)
+
+
 def test_eval_asks_what_the_endpoint_asks_by_default(app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[RecallRequest] = []
     searched = SearchMemory.search

@@ -221,6 +221,7 @@ class ContextAnswer(TypedDict):
     fence: Json
     tokens: int
     diagnostics: ContextDiagnostics
+    near_misses: NotRequired[list[Json]]
     summary: NotRequired[Json | None]
 
 

@@ -197,6 +197,17 @@ class ContextAnswer:
         )
 
     @property
+    def near_misses(self) -> tuple[tuple[ContextItem, Ranked], ...]:
+        """Hits that stand nowhere in it, best first, and how search saw them."""
+        recalled, question = self.gathered.recalled, self.gathered.input_event
+        raw_window = self.messages.parts.raw_window
+        shown = {*(one.selected.item.identity for one in self.items), *(item.identity for item in raw_window)}
+        shown |= {question.id} if question else set()
+        behind = {one.id: one for one in (*recalled.ranked, *recalled.near_misses)}
+        items = _items([recalled.events[i] for i in behind], recalled)
+        return tuple(pair for pair in zip(items, behind.values(), strict=True) if pair[0].identity not in shown)
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The parts that did not answer."""
         web = ("web_search",) if self.web_search.failed else ()

@@ -136,7 +136,7 @@ class ContextQuestion:
 
     `store` names whose vocabulary and rules are meant; without one no knowledge is read. Filters and `min_similarity`
     are of the memories: the raw window is the conversation's, whatever they are, of the agent, application and
-    namespace asked for.
+    namespace asked for. `near_misses` is how many hits just behind those that are weighed are read too.
     """
 
     text: str
@@ -145,6 +145,7 @@ class ContextQuestion:
     input_event_id: str | None = None
     store: str | None = None
     min_similarity: float | None = None
+    near_misses: int = 0
 
     @property
     def now(self) -> datetime:
@@ -194,6 +195,7 @@ class ContextSources:
             wanted=hits_wanted,
             min_similarity=question.min_similarity,
             newest_memories=TAIL_EVENTS,
+            near_misses=question.near_misses,
         )
         opened = self._pipeline.begin(scope, request)
         newest = self._concurrency.submit(lambda: self._newest(scope, question))

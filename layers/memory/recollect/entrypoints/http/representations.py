@@ -341,7 +341,9 @@ class Question(Whose):
     )
     recorded_as_of: Maybe[Instant] = Field(None, description="What the store knew then.")
     include_superseded: Maybe[bool] = None
-    explain: Maybe[bool] = Field(None, description="Adds `why` to each result; to a search, the near misses.")
+    explain: Maybe[bool] = Field(
+        None, description="Adds `why` to each result; to a search and a context, the near misses."
+    )
 
 
 class _Window(Protocol):

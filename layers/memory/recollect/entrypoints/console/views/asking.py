@@ -9,7 +9,6 @@ from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
 views = Views()
-_TOP = 10
 FORMATS = ("prompt", *MessageFormat)
 
 
@@ -18,27 +17,22 @@ def ask(visit: Visit) -> Reply:
     """The context as of now, or as of another moment; nothing is stored."""
     shown = visit.query.get("format", FORMATS[0])
     answer: Any = None
-    near: list[Any] = []
     problems: list[str] = []
     if "q" in visit.query:
         try:
-            answer, near = _asked(visit, shown)
+            answer = _asked(visit, shown)
         except Refusal as refused:
             if refused.status != 422:
                 raise
             problems = refused.sentences
-    values: dict[str, Any] = {"answer": answer, "near": near, "problems": problems}
+    values: dict[str, Any] = {"answer": answer, "problems": problems}
     return visit.page("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, **values)
 
 
-def _asked(visit: Visit, shown: str) -> tuple[Any, list[Any]]:
-    common = {"user_id": visit.ids["user_id"], "explain": True, **_moments(visit.query)}
+def _asked(visit: Visit, shown: str) -> Any:
+    asked = {"user_id": visit.ids["user_id"], "input": visit.query["q"], "explain": True, "web_search": "never"}
     form = {} if shown == FORMATS[0] else {"format": shown}
-    answer = visit.api.post("/v1/context", {**common, "input": visit.query["q"], "web_search": "never", **form})
-    found = visit.api.post("/v1/search", {**common, "query": visit.query["q"], "top_k": _TOP})
-    chosen = {one["id"] for one in answer["items"]}
-    near = [one for one in (*found["results"], *found.get("near_misses", ())) if one["id"] not in chosen]
-    return answer, near
+    return visit.api.post("/v1/context", {**asked, **_moments(visit.query), **form})
 
 
 def _moments(query: Mapping[str, str]) -> dict[str, str]:

@@ -122,6 +122,16 @@ class ContextItem(AnswerModel):
         )
 
 
+class NearMiss(AnswerModel):
+    id: str
+    content: str
+    timestamp: Time
+    role: RoleName
+    speaker: Maybe[str] = None
+    source_event_ids: list[str]
+    score: float
+
+
 class TextBlock(AnswerModel):
     text: str
 
@@ -182,9 +192,13 @@ class ContextShown(AnswerModel, title="ContextAnswer"):
     fence: FenceAnswer
     tokens: Count
     diagnostics: ContextDiagnostics
+    near_misses: Maybe[list[NearMiss]] = Field(
+        None, description="With `explain`: what a search finds and nothing of this shows, best first, at most ten."
+    )
     summary: Annotated[Free | None, Shows({"type": ["object", "null"], "additionalProperties": True})] = None
 
 
+_NEAR_MISSES = 10
 routes = Routes()
 
 
@@ -205,6 +219,7 @@ def build_context(app: App, request: Request, body: ContextBody) -> Reply:
         input_event_id=body.input_event_id,
         store=body.store,
         min_similarity=body.min_similarity,
+        near_misses=_NEAR_MISSES if body.explain else 0,
     )
     answer = app.context.model_call.build(scope, context_request(body, question, fence), rules)
     shown = context_shown(answer, fence, bool(body.explain), MessageFormat(body.format))
@@ -252,7 +267,13 @@ def context_shown(
         web_search=_web_search(answer),
         fence=fence,
         diagnostics=_diagnostics(answer),
+        near_misses=_near(answer) if explain else None,
     )
+
+
+def _near(answer: ContextAnswer) -> list[NearMiss]:
+    near = answer.near_misses[:_NEAR_MISSES]
+    return [NearMiss.made_of(item, speaker=item.speaker or None, score=round(one.score, 6)) for item, one in near]
 
 
 def item_json(one: ShownItem, found: Found | None, explain: bool) -> dict[str, Any]:

@@ -45,7 +45,9 @@ class TurnBody(Contextual, Labelled, title="TurnRequest"):
     household_id: Maybe[Identifier] = Field(None, description="Absent: stored for no household.")
     conversation_id: Maybe[Identifier] = Field(None, description="Absent: a new one, named in the answer.")
     input: Content = Field(description="What the user says.")
-    explain: Maybe[bool] = Field(None, description="Adds `why` to each result; to a search, the near misses.")
+    explain: Maybe[bool] = Field(
+        None, description="Adds `why` to each result; to a search and a context, the near misses."
+    )
 
 
 class TurnToolCall(AnswerModel):
