@@ -101,6 +101,34 @@ def test_a_resolution_that_is_taken_back_leaves_the_conflict_open(memory: Memory
     assert now(memory, old).status is SUPERSEDED
 
 
+@pytest.mark.spec("P-24")
+def test_a_person_says_that_both_hold_and_may_think_again(memory: Memory) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    conflict, use = leave_open(memory, old, new), memory.app.contradictions.resolution
+    for _ in range(2):
+        settled = use.keep_both(ANNA, conflict, USER, memory.now)
+        assert (settled.status, settled.winner) == (SETTLED, None)
+    memory.project()
+    assert (listed(memory, OPEN), ledger(memory)) == ([], {})
+    assert [now(memory, one).status for one in (old, new)] == [ACTIVE, ACTIVE]
+    (entry,) = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.PATCH)).entries
+    assert (entry.actor, entry.target_ids, entry.reason) == (USER, (old, new), "both hold")
+    resolve(memory, conflict, new)
+    with pytest.raises(Conflict, match="otherwise"):
+        use.keep_both(ANNA, conflict, USER, memory.now)
+    with pytest.raises(NotFound):
+        use.keep_both(Scope(ANNA.tenant, "bob"), conflict, USER, memory.now)
+
+
+@pytest.mark.spec("P-24")
+def test_of_two_of_which_one_is_gone_nobody_says_that_both_hold(memory: Memory) -> None:
+    old, new = remember(memory, PARIS, LYON)
+    conflict = leave_open(memory, old, new)
+    forget(memory, new)
+    with pytest.raises(Conflict, match="no longer counts"):
+        memory.app.contradictions.resolution.keep_both(ANNA, conflict, USER, memory.now)
+
+
 def reject_its_value(memory: Memory, _event_id: str) -> None:
     reject(memory, PARIS)
 

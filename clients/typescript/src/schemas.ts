@@ -122,6 +122,8 @@ export interface Conflict {
   status: "open" | "settled";
   proposal?: JsonObject;
   winner?: string;
+  /** The judge's, that the newer one changes the older; absent where it read neither. */
+  confidence?: number;
 }
 
 export interface ConflictFound {
@@ -142,6 +144,8 @@ export interface ConflictResolved {
   status: "open" | "settled";
   proposal?: JsonObject;
   winner?: string;
+  /** The judge's, that the newer one changes the older; absent where it read neither. */
+  confidence?: number;
   decision_id?: string;
 }
 

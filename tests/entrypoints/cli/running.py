@@ -18,7 +18,9 @@ import httpx
 
 from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
 from recollect.core.event import Event
+from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
 from recollect.retrieval.filters import SearchFilters, TimeWindow
@@ -112,6 +114,14 @@ def say(app: App, *texts: str, days_ago: float = 0.1, at: datetime | None = None
     seed = app.ids.seed(int(time.time() * 1000), len(texts) + 1)
     answer = app.timeline.events.ingest(scope, "c", drafts, seed, utc_now(), app.rules.resolved("local"))
     return [str(result.event_id) for result in answer.results]
+
+
+def left_open(app: App, older: str, newer: str, scope: Scope = ANA) -> str:
+    """A conflict of which the judge was not sure; its id."""
+    at = utc_now()
+    conflict = OpenConflict(newer=newer, older=older, at=at, step=Step.JUDGE, rule="judge", confidence=0.412)
+    app.parts.items.write(scope, [ItemWrite(conflict_key(conflict.id), conflict_document(conflict))], at)
+    return conflict.id
 
 
 def left(app: App) -> list[str]:

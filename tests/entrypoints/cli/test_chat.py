@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from adapters.embedders.local_server import Reply, Server, running_server
-from entrypoints.cli.running import COMMAND, Home, events_of, soon
+from entrypoints.cli.running import COMMAND, Home, events_of, left_open, soon
 from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.contradictions.decisions import ConflictStatus
 from recollect.core.scope import Scope
 from recollect.entrypoints.cli.chat import Chat, talk
 from recollect.entrypoints.cli.main import program
@@ -150,3 +151,65 @@ def test_the_lines_and_the_clock_are_the_callers(home: Home) -> None:
         NOON + timedelta(minutes=1), NOON + timedelta(minutes=1), NOON, NOON,
     ]  # fmt: skip
     opened.parts.close()
+
+
+def in_doubt(app: App, *after: str, talked: int = 2) -> Iterator[str]:
+    """Statements, of which the last is then in doubt with the first; then more lines."""
+    statements = ("The lamp glows at night", "Rivers bend beyond the hill", "Kettles boil in the attic")[:talked]
+    yield from statements
+    ids = [event.id for event in reversed(events_of(app, ANNA)) if event.role.value == "user"]
+    for newer in ids[1:]:
+        left_open(app, ids[0], newer, ANNA)
+    yield from after
+
+
+@pytest.mark.parametrize(
+    ("answer", "winner", "said_of_it"),
+    [
+        ("/n", "newer", "settled: “Rivers bend beyond the hill” holds, “The lamp glows at night” does not"),
+        ("/old", "older", "settled: “The lamp glows at night” holds, “Rivers bend beyond the hill” does not"),
+        ("/b 1", None, "settled: both hold"),
+    ],
+)
+@pytest.mark.spec("P-24")
+def test_what_a_message_put_in_doubt_is_told_once_and_settled_by_a_short_command(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str], answer: str, winner: str | None, said_of_it: str
+) -> None:
+    talk(Chat(app, ANNA), in_doubt(app, "", "", answer, answer), lambda: NOON)
+    told, settled, again = capsys.readouterr().err.splitlines()
+    assert told == (
+        "(1) in doubt: on 1 May 2024 you said “The lamp glows at night”, now “Rivers bend beyond the hill”. "
+        "/n keeps the new, /o the old, /b both."
+    )
+    assert settled.startswith(said_of_it)
+    assert again == "that is not in doubt"
+    (conflict,) = app.contradictions.conflicts.page(ANNA, 9, None, None, NOON).conflicts
+    assert conflict.status is ConflictStatus.SETTLED
+    assert conflict.winner == (getattr(conflict, winner) if winner else None)
+
+
+def test_of_several_doubts_the_number_says_which_is_meant(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(Chat(app, ANNA), in_doubt(app, "", "/o", "/o 2", "/n", "/conflicts", talked=3), lambda: NOON)
+    newest, oldest, which, *settled, last = capsys.readouterr().err.splitlines()
+    assert (newest[:12], oldest[:12]) == ("(2) in doubt", "(1) in doubt")
+    assert "/n 2 keeps the new" in newest
+    assert which.startswith("which one?")
+    assert ["Kettles" in line for line in settled] == [True, False]
+    assert last == "nothing is in doubt"
+
+
+def test_another_user_is_told_nothing_and_settles_nothing(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(Chat(app, ANNA), in_doubt(app), lambda: NOON)
+    talk(Chat(app, Scope("local", "bob")), ["I like tea", "/n", "/n 1", "/conflicts"], lambda: NOON)
+    assert "lamp" not in capsys.readouterr().err
+    (conflict,) = app.contradictions.conflicts.page(ANNA, 9, None, None, NOON).conflicts
+    assert conflict.status is ConflictStatus.OPEN
+
+
+def test_at_the_end_nothing_of_the_talk_waits_to_be_projected(home: Home, app: App) -> None:
+    assert chat("I live in Porto\n").exit_code == 0
+    assert count_pending(app) == 0

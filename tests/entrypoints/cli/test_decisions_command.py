@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import left_open
 from recollect.app import App
-from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
-from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
 
@@ -32,12 +31,6 @@ def said(app: App, *contents: str) -> list[str]:
     return ids
 
 
-def left_open(app: App, older: str, newer: str) -> str:
-    conflict = OpenConflict(newer=newer, older=older, at=datetime.now(UTC), step=Step.CUE, rule="same_attribute")
-    app.parts.items.write(SCOPE, [ItemWrite(conflict_key(conflict.id), conflict_document(conflict))], conflict.at)
-    return conflict.id
-
-
 @pytest.mark.spec("P-24")
 def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) -> None:
     old, new = said(app, PARIS, LYON)
@@ -46,11 +39,12 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
     head, winner, loser = listed.stdout.splitlines()
     assert head.startswith(f"{new}.{old}  ")
     assert "superseded" in head
+    assert " % sure  applied" in head
     assert (winner.strip(), loser.strip()) == (f"now: {LYON}", f"was: {PARIS}")
     as_json = json.loads(run("decisions", "list", *ANNA, "--json", "--step", "judge").stdout)
     assert (as_json["winner"], as_json["status"]) == (new, "applied")
     assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "0 decisions\n"
-    reverted = run("decisions", "revert", as_json["id"], *ANNA)
+    reverted = run("decisions", "revert", as_json["id"][:40], *ANNA)
     assert reverted.exit_code == 0, reverted.output
     assert (json.loads(reverted.stdout)["content"], reverted.stderr) == (PARIS, "reverted\n")
     assert run("decisions", "revert", as_json["id"], *ANNA).exit_code == 1
@@ -65,11 +59,12 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
 @pytest.mark.spec("P-24")
 def test_a_conflict_is_listed_with_its_words_and_resolved(app: App, run: Run) -> None:
     old, new = said(app, *UNLIKE)
-    conflict_id = left_open(app, old, new)
+    conflict_id = left_open(app, old, new, SCOPE)
     listed = run("conflicts", "list", *ANNA, "--status", "open")
     assert listed.exit_code == 0, listed.output
     head, first, second = listed.stdout.splitlines()
-    assert head.startswith(f"{conflict_id}  ")
+    assert head.startswith(f"1  {conflict_id}  ")
+    assert head.endswith("open  judge:judge  41 % sure")
     assert first.split(maxsplit=1) == [new, UNLIKE[1]]
     assert second.split(maxsplit=1) == [old, UNLIKE[0]]
     assert run("conflicts", "resolve", conflict_id, *ANNA, "--winner", "me").exit_code == 2
@@ -80,3 +75,25 @@ def test_a_conflict_is_listed_with_its_words_and_resolved(app: App, run: Run) ->
     (settled,) = run("conflicts", "list", *ANNA, "--json").stdout.splitlines()
     assert json.loads(settled)["status"] == "settled"
     assert "  * " + old in run("conflicts", "list", *ANNA).stdout
+
+
+def test_a_conflict_is_named_by_its_number_or_how_its_id_begins(app: App, run: Run) -> None:
+    first, second, third = said(app, *UNLIKE, "Kettles boil in the attic")
+    left_open(app, first, second, SCOPE)
+    newest = left_open(app, first, third, SCOPE)
+    listed = run("conflicts", "list", *ANNA).stdout.splitlines()
+    assert [line.split()[0] for line in listed if line[0] != " "] == ["2", "1"]
+    for wrong in (
+        (newest[:2], "--keep", "new"),
+        ("7", "--keep", "new"),
+        ("1",),
+        ("1", "--keep", "old", "--winner", "x"),
+    ):
+        assert run("conflicts", "resolve", *wrong, *ANNA).exit_code == 2
+    assert run("conflicts", "resolve", "1", "-u", "bob", "--keep", "old").exit_code == 2
+    settled = run("conflicts", "resolve", newest[:50], *ANNA, "--keep", "old")
+    assert (settled.exit_code, json.loads(settled.stdout)["winner"]) == (0, first)
+    assert f"decisions revert {first}.{third}" in settled.stderr
+    both = run("conflicts", "resolve", "1", *ANNA, "--keep", "both")
+    assert (both.exit_code, both.stderr, json.loads(both.stdout)["status"]) == (0, "resolved\n", "settled")
+    assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"

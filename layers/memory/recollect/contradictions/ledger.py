@@ -160,6 +160,11 @@ class DecisionWriter:
         entry = self._entry(by, Action.REVERT, decision_in(item.value), loser, loser)
         return [_with_status(item, status), audit_write(replace(entry, after=None))]
 
+    def both_hold(self, by: Deciding, conflict: OpenConflict) -> ItemWrite:
+        """The audit's entry that a person found no conflict: nothing is decided between the two."""
+        entry = self._blank(by, Action.PATCH, (conflict.older, conflict.newer))
+        return audit_write(replace(entry, via=Step.USER.value, reason="both hold"))
+
     def _ended_before(self, scope: Scope, decision: Decision) -> datetime | None:
         """The bound that the loser's own words had set, which a decision may have brought forward."""
         key = version_key(decision.loser, decision.before)

@@ -109,6 +109,29 @@ class ResolveConflict:
 
         return retry_on_conflict(attempt, "one of the memories")
 
+    def keep_both(self, scope: Scope, conflict_id: str, actor: Actor, now: datetime) -> OpenConflict:
+        """Both hold: the conflict is settled without a winner, and no memory changes. Again it changes nothing.
+
+        Raises NotFound, and Conflict where one was said to count, or where one of the two no longer counts.
+        """
+
+        def attempt() -> OpenConflict:
+            shown = self._conflicts.one(scope, conflict_id, now)  # in this scope
+            item = self._conflicts.item(scope, conflict_id)
+            conflict = conflict_in(item.value)
+            if conflict.winner is not None:
+                raise Conflict("the conflict was settled otherwise")
+            if conflict.status is ConflictStatus.SETTLED:
+                return conflict
+            if shown.status is ConflictStatus.SETTLED:
+                raise Conflict("one of the two no longer counts")
+            settled, by = replace(conflict, status=ConflictStatus.SETTLED), Deciding(scope.user, now, actor)
+            writes = [conflict_write(settled, item.version), self._decided.both_hold(by, settled)]
+            self._items.write(scope.user, writes, now)
+            return settled
+
+        return retry_on_conflict(attempt, "the conflict")
+
     def _again(self, scope: Scope, conflict: OpenConflict, now: datetime) -> Resolved:
         """What a try that was cut short left to follow, follows."""
         loser = conflict.older if conflict.winner == conflict.newer else conflict.newer

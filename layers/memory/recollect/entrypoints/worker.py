@@ -33,6 +33,7 @@ _LOG = logging.getLogger(__name__)
 _ROUND_SECONDS = 300.0
 _LONGEST_PAUSE_SECONDS = 300.0
 _DOUBLINGS = 8
+_LAST_ROUNDS = 3  # settling a contradiction marks other events
 
 Clock = Callable[[], datetime]
 RemainingSeconds = Callable[[], float]
@@ -257,8 +258,22 @@ class AwaitedProjector(Projector):
     def wait(self, seconds: float) -> None:
         """Until a round has tried what this thread stored since it last waited; at most so long."""
         wanted, self._stored.tried_by = self._stored.tried_by, 0
+        self._wait_for(wanted, seconds)
+
+    def finish(self, seconds: float) -> None:
+        """Until nothing waits, or a few rounds have tried what does; at most so long."""
+        deadline = time.monotonic() + seconds
+        for _ in range(_LAST_ROUNDS):
+            if not _marked_again(self._app):
+                return
+            with self._turn:
+                wanted = self._begun + 1
+            self._wake.set()
+            self._wait_for(wanted, deadline - time.monotonic())
+
+    def _wait_for(self, round_number: int, seconds: float) -> None:
         with self._turn:
-            self._turn.wait_for(lambda: self._ended >= wanted or self._stop.is_set(), seconds)
+            self._turn.wait_for(lambda: self._ended >= round_number or self._stop.is_set(), seconds)
 
     def _announced(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         with self._turn:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from recollect.timeline.timeline import TAIL_EVENTS
 _One = TypeVar("_One")
 _Done = TypeVar("_Done")
 _WIDTH_OF_FILES = 140
+_SECONDS_TO_FINISH = 3.0
 _KEPT = "\n\t"
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON itself escapes those below a space
 
@@ -142,11 +143,24 @@ def passing_app(prefix: str) -> Iterator[App]:
         yield app
 
 
-def projecting(app: App) -> AbstractContextManager[object]:
-    """Projects in the background meanwhile, where the settings want it."""
-    from recollect.entrypoints.worker import background_projector
+@contextmanager
+def projecting(app: App) -> Iterator[Callable[[], None]]:
+    """Projects in the background meanwhile, where the settings want it.
 
-    return background_projector(app) if app.settings.projector == "on" else nullcontext()
+    What it gives waits until what was stored is projected, at most for some seconds; the end does so too. On the AWS
+    engines the table's stream goes on without this process.
+    """
+    from recollect.entrypoints.worker import LOCAL_POLICY, AwaitedProjector, background_projector
+
+    if app.settings.projector != "on":
+        yield lambda: None
+    elif app.settings.engines == "aws":
+        with background_projector(app):
+            yield lambda: None
+    else:
+        with AwaitedProjector(app, LOCAL_POLICY) as projector:
+            yield lambda: projector.finish(_SECONDS_TO_FINISH)
+            projector.finish(_SECONDS_TO_FINISH)
 
 
 def counted(counts: Mapping[str, int]) -> str:

@@ -1,23 +1,17 @@
-"""`recollect memories`, `bridge`, `decisions`, `conflicts`: what is remembered, decided, and still open."""
+"""`recollect memories` and `bridge`: what is kept of a user, and whether it comes about by itself."""
 
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.text import Text
 
 from recollect.app import App
-from recollect.contradictions.corrections import CorrectionPage
-from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
-from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.resolve import RevertOrder, Settling
-from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.errors import InvalidInput
 from recollect.core.filter import EVERYTHING, filter_of
 from recollect.core.scope import Scope
 from recollect.core.time import iso, parse_instant, utc_now
@@ -30,7 +24,6 @@ from recollect.entrypoints.cli.commands import (
     Tenant,
     check_ids,
     namespace_of,
-    scope_of,
 )
 from recollect.entrypoints.cli.console import (
     json_of,
@@ -44,7 +37,6 @@ from recollect.entrypoints.cli.console import (
     write_line,
 )
 from recollect.entrypoints.http.representations import memory_json, version_json
-from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
@@ -331,136 +323,3 @@ def signal(
     )
     outcome = app.memories.signals.receive(tenant, told, utc_now())
     write_line("suspended" if outcome.suspended else "open")
-
-
-_SHOWN_OF_DECISION = 120
-_UNSEEN = "(gone)"
-
-decisions = CommandGroup(help="What was decided between memories, and why.", no_args_is_help=True)
-conflicts = CommandGroup(help="Memories of which no rule can tell which counts.", no_args_is_help=True)
-
-
-@decisions.command("list")
-def list_decisions(
-    app: App,
-    scope: Scope,
-    status: Annotated[DecisionStatus | None, typer.Option(help="Only those.")] = None,
-    step: Annotated[Step | None, typer.Option(help="Only what this decided.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Lists decisions, what the newest records won first; with --json as JSON Lines."""
-    found = _decisions(app, scope, DecisionFilter(status=status, step=step))
-    shape, show = partial(decision_json, scope), partial(_write_decision, app, scope)
-    write_each("decisions", found, as_json, shape, show)
-
-
-@decisions.command()
-def revert(
-    app: App,
-    decision_id: Annotated[str, typer.Argument(help="The decision's id, as `list` shows it.")],
-    scope: Scope,
-) -> None:
-    """Takes a decision back and prints the memory that counts now; it is not decided so again."""
-    now = utc_now()
-    reverted = app.contradictions.reversal.revert(scope, decision_id, RevertOrder(actor=_actor(scope), now=now))
-    write_json(memory_json(app.memories.store.one(scope, reverted.memory_id, now)))
-    say("reverted")
-
-
-@decisions.command()
-def corrections(
-    app: App,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose; absent: every user of the tenant.")] = None,
-    tenant: Tenant = LOCAL_TENANT,
-) -> None:
-    """Prints what was reverted and resolved as pairs for the judge's next training, as JSON Lines; sends nothing."""
-    now, found = utc_now(), 0
-    for scope in _users(app, tenant) if user is None else [scope_of(user, tenant=tenant)]:
-        for page in pages(partial(_corrections, app, scope, now)):
-            found += len(page.corrections)
-            for one in page.corrections:
-                write_json(one.document, indent=None)
-    say(f"{found} pairs")
-
-
-def _corrections(app: App, scope: Scope, now: datetime, after: str | None) -> CorrectionPage:
-    return app.contradictions.corrections.page(scope, _PAGE, after, now)
-
-
-def _users(app: App, tenant: str) -> Iterator[Scope]:
-    for page in pages(lambda after: app.timeline.known_users.page(tenant, _PAGE, after)):
-        yield from (Scope(tenant, one) for one in page.user_ids)
-
-
-@conflicts.command("list")
-def list_conflicts(
-    app: App,
-    scope: Scope,
-    status: Annotated[ConflictStatus | None, typer.Option(help="Only those.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Lists conflicts, those of the newest records first; with --json as JSON Lines."""
-    found = _conflicts(app, scope, status)
-    write_each("conflicts", found, as_json, conflict_json, partial(_write_conflict, app, scope))
-
-
-@conflicts.command()
-def resolve(
-    app: App,
-    conflict_id: Annotated[str, typer.Argument(help="The conflict's id, as `list` shows it.")],
-    scope: Scope,
-    winner: Annotated[str, typer.Option(help="The id of the one that counts.")],
-) -> None:
-    """Says which of the two counts; the other one is superseded by it."""
-    resolved = app.contradictions.resolution.resolve(
-        scope, conflict_id, winner, Settling(actor=_actor(scope)), utc_now()
-    )
-    write_json(conflict_json(resolved.conflict))
-    say("resolved")
-
-
-def _decisions(app: App, scope: Scope, wanted: DecisionFilter) -> Iterator[Decision]:
-    for page in pages(lambda after: app.contradictions.decisions.page(scope, _PAGE, after, wanted)):
-        yield from page.decisions
-
-
-def _conflicts(app: App, scope: Scope, status: ConflictStatus | None) -> Iterator[OpenConflict]:
-    now = utc_now()
-    for page in pages(lambda after: app.contradictions.conflicts.page(scope, _PAGE, after, status, now)):
-        yield from page.conflicts
-
-
-def _write_decision(app: App, scope: Scope, decision: Decision) -> None:
-    about = f"{decision.outcome.value}  {decision.step.value}:{decision.rule}  {decision.status.value}"
-    _write_head(decision.id, decision.at, about)
-    write_line(f"    now: {_words(app, scope, decision.winner)}")
-    before, left = _said(app, scope, decision.loser), _words(app, scope, decision.loser)
-    write_line(f"    was: {before}")
-    if left != before:
-        write_line(f"    left of it: {left}")
-
-
-def _write_conflict(app: App, scope: Scope, conflict: OpenConflict) -> None:
-    _write_head(conflict.id, conflict.at, f"{conflict.status.value}  {conflict.step.value}:{conflict.rule}")
-    for record_id in (conflict.newer, conflict.older):
-        chosen = "  *" if record_id == conflict.winner else "   "
-        write_line(f"{chosen} {record_id}  {_words(app, scope, record_id)}")
-
-
-def _write_head(record_id: str, at: datetime, about: str) -> None:
-    write_line(Text(f"{record_id}  {at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
-
-
-def _said(app: App, scope: Scope, record_id: str) -> str:
-    """The words of its event, whatever was cut out of its memory since; of a record without one its memory's."""
-    with suppress(NotFound):
-        return one_line(app.timeline.listing.one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
-    return _words(app, scope, record_id)
-
-
-def _words(app: App, scope: Scope, record_id: str) -> str:
-    """The content of its memory; of its event where it is none."""
-    for one in (app.memories.store.one, app.timeline.listing.one):
-        with suppress(NotFound):
-            return one_line(one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
-    return _UNSEEN

@@ -36,6 +36,7 @@ from recollect.entrypoints.cli.commands import (
     scope_of,
 )
 from recollect.entrypoints.cli.console import (
+    INDEXED_BY,
     OTHER_VECTORS,
     build_model,
     ensure_model,
@@ -157,8 +158,13 @@ def _part(settings: Settings, name: str, state: PartState) -> Check:
         return Check(name, state.ready, state.detail, _reindex_advice(settings))
     if name == "projection":
         return Check(name, state.ready, state.detail, _replay_advice(settings) if state.pending else None)
-    waiting = f"; {state.pending} or more events wait to be projected" if state.pending else ""
-    return Check(name, state.ready, state.detail + waiting, None if state.ready else _advice(settings, name))
+    if not state.ready:
+        return Check(name, False, state.detail + _waiting(state), _advice(settings, name))
+    return Check(name, True, state.detail + _waiting(state), INDEXED_BY if state.pending else None)
+
+
+def _waiting(state: PartState) -> str:
+    return f"; {state.pending} or more events wait to be projected" if state.pending else ""
 
 
 def _attempt(settings: Settings, name: str, probe: Callable[[], None]) -> Check:

@@ -109,6 +109,9 @@ class ConflictAnswer(AnswerModel, title="Conflict"):
     status: _ConflictStatus
     proposal: Maybe[Free] = None
     winner: Maybe[str] = None
+    confidence: Maybe[Share] = Field(
+        None, description="The judge's, that the newer one changes the older; absent where it read neither."
+    )
 
 
 class ConflictResolved(ConflictAnswer, title="ConflictResolved"):
