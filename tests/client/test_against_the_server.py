@@ -14,6 +14,7 @@ import pytest
 from client.conftest import HARD_IDS, KEY, until
 from recollect.client import (
     AsyncRecollect,
+    KeyReused,
     NotFound,
     Recollect,
     RetryPolicy,
@@ -255,6 +256,10 @@ def test_each_status_has_its_error_class(memory: Recollect, server_url: str, use
     with pytest.raises(Unprocessable) as caught:
         memory.search(user, "x", top_k=1000)
     assert caught.value.errors[0]["loc"] == ["body", "top_k"]
+    stored = memory.add("one", user_id=user, idempotency_key=user)["results"]
+    with pytest.raises(KeyReused) as reused:
+        memory.add("two", user_id=user, idempotency_key=user)
+    assert reused.value.results == stored
     with Recollect(server_url, "wrong") as stranger, pytest.raises(Unauthenticated):
         stranger.search(user, "x")
 

@@ -36,7 +36,7 @@ export class ProblemError extends RecollectError {
     return this.problem.errors;
   }
 
-  /** Of `addEvents` where all events were invalid: one result each. */
+  /** Of `addEvents` where all events were invalid: one result each; of `KeyReusedError` what the first request stored. */
   get results(): IngestResult[] {
     return this.problem.results ?? [];
   }
@@ -63,6 +63,10 @@ export class VersionMismatchError extends ProblemError {
 }
 export class UnprocessableError extends ProblemError {
   override name = "UnprocessableError";
+}
+/** An idempotency key came with another body before. What that one stored stands, as `results` of `addEvents` name it. */
+export class KeyReusedError extends UnprocessableError {
+  override name = "KeyReusedError";
 }
 export class ThrottledError extends ProblemError {
   override name = "ThrottledError";
@@ -91,12 +95,14 @@ const BY_STATUS: Record<number, typeof ProblemError> = {
   504: UnavailableError,
 };
 
-/** The error of an answer: by its status, with its problem document or what stands for one. */
+const BY_TYPE: Record<string, typeof ProblemError> = { "urn:recollect:problem:idempotency-key-reused": KeyReusedError };
+
+/** The error of an answer: by its type or its status, with its problem document or what stands for one. */
 export function problemError(status: number, body: unknown, retryAfterSeconds?: number): ProblemError {
   const sent = typeof body === "object" && body !== null ? (body as Partial<Problem>) : {};
   const bare: Problem = { type: "about:blank", title: "no problem document", status, detail: "", errors: [] };
   const known = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
-  const Kind = BY_STATUS[status] ?? ProblemError;
+  const Kind = BY_TYPE[sent.type ?? ""] ?? BY_STATUS[status] ?? ProblemError;
   return new Kind(status, { ...bare, ...known }, retryAfterSeconds);
 }
 

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import {
   ConnectionError,
   ForbiddenError,
+  KeyReusedError,
   NotFoundError,
   ProblemError,
   Recollect,
@@ -144,6 +145,14 @@ test("an error is its problem document, typed", async () => {
   assert.match(wrong.message, /top_k/);
   await assert.rejects(new Recollect(url, { apiKey: "another" }).getAll({ user_id: "anna" }), UnauthenticatedError);
   await assert.rejects(memory.api.getRules(), ForbiddenError);
+});
+
+test("an idempotency key with another body names what the first one stored", async () => {
+  const sent = (content) => memory.add(content, { user_id: "reuse" }, { idempotencyKey: "reused" });
+  const { results } = await sent("one");
+  const reused = await sent("two").catch((error) => error);
+  assert.ok(reused instanceof KeyReusedError && reused instanceof UnprocessableError);
+  assert.deepEqual(reused.results, results);
 });
 
 test("what serves says whether it is ready", async () => {

@@ -324,7 +324,10 @@ class IdempotencyStore(Protocol):
     """One record per idempotency key."""
 
     def claim(self, claim: IdempotencyClaim) -> ClaimOutcome:
-        """Claims the key, or returns the first request's outcome. Raises InFlight, or KeyReused for another body."""
+        """Claims the key, or returns the first request's outcome.
+
+        Raises InFlight, or KeyReused for another body, with what the first request was answered.
+        """
 
     def complete(self, claim: IdempotencyClaim, status: int, body: dict[str, object]) -> None:
         """Stores the answer (without text) until the record expires."""

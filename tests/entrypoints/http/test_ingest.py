@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from entrypoints.http.calling import Caller, Cloud
+from entrypoints.http.calling import Answered, Caller, Cloud
 from recollect.app import App
 from recollect.core.errors import Unavailable
 from recollect.core.ids import id_milliseconds
@@ -92,8 +92,24 @@ def test_a_key_makes_a_request_count_once(caller: Caller) -> None:
     assert len(caller.timeline().json["events"]) == 2
     other = caller.post("/v1/events", {**body, "user_id": "bert"}, idempotency_key="🦊 key")
     assert (other.status, other.json["type"]) == (422, "urn:recollect:problem:idempotency-key-reused")
+    assert {"results", "conversation_id"}.isdisjoint(other.json)
     later = caller.post("/v1/events", body, idempotency_key="🦊 key", x_recollect_now="2199-01-01")
     assert "idempotent-replayed" not in later.headers
+
+
+def test_another_body_is_answered_with_what_the_first_one_stored(caller: Caller) -> None:
+    def sent(*contents: str, **more: Any) -> Answered:
+        events = [{"content": one, "role": "assistant"} for one in contents]
+        return caller.post("/v1/events", {"user_id": "anna", "events": events, **more}, idempotency_key="k")
+
+    first = sent("Good morning", "", persona_id="work")
+    other = sent("Hello", persona_id="work")
+    assert (other.status, other.json["conversation_id"]) == (422, first.json["conversation_id"])
+    assert other.json["results"] == first.json["results"][:1]
+    assert "results" not in sent("Hello", persona_id="home").json
+    event_id = first.json["results"][0]["event_id"]
+    assert caller.delete(f"/v1/users/anna/events/{event_id}").status == 204
+    assert "results" not in sent("Hello", persona_id="work").json
 
 
 @pytest.mark.parametrize("key", ["", "x" * 129, "."])

@@ -5,7 +5,8 @@
   x ConnectionFailed    no response
   x RecollectApiError   an error response: its status and its problem document
     - BadRequest 400, Unauthenticated 401, Forbidden 403, NotFound 404, Conflict 409, VersionMismatch 412,
-      Unprocessable 413, 422 and 428, Throttled 429, UpstreamFailed 502, Unavailable 503 and 504
+      Unprocessable 413, 422 and 428 (KeyReused where an idempotency key came with another body), Throttled 429,
+      UpstreamFailed 502, Unavailable 503 and 504
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,6 +47,12 @@ class RecollectApiError(RecollectClientError):
         listed = self.problem.get("errors")
         return list(listed) if isinstance(listed, list) else []
 
+    @property
+    def results(self) -> list[Mapping[str, Any]]:
+        """Of `add` and `add_events`: one of each event that was invalid, or of those that the first request stored."""
+        listed = self.problem.get("results")
+        return list(listed) if isinstance(listed, list) else []
+
 
 class BadRequest(RecollectApiError):
     """400: the body is no JSON."""
@@ -73,6 +80,13 @@ class VersionMismatch(RecollectApiError):
 
 class Unprocessable(RecollectApiError):
     """413, 422, 428: the input is wrong; `errors` says where."""
+
+
+class KeyReused(Unprocessable):
+    """422: the idempotency key came with another body before.
+
+    What that one stored stands, as `results` of `add` and `add_events` name it; none where it did not end, or is gone.
+    """
 
 
 class Throttled(RecollectApiError):
@@ -114,7 +128,10 @@ _BY_STATUS: Mapping[int, type[RecollectApiError]] = {
     504: Unavailable,
 }
 
+_BY_TYPE: Mapping[str, type[RecollectApiError]] = {"urn:recollect:problem:idempotency-key-reused": KeyReused}
+
 
 def error_of(status: int, problem: Mapping[str, Any], retry_after_seconds: float | None) -> RecollectApiError:
-    """The error of a status."""
-    return _BY_STATUS.get(status, RecollectApiError)(status, problem, retry_after_seconds)
+    """The error of a status, or of a kind of problem."""
+    known = _BY_TYPE.get(str(problem.get("type"))) or _BY_STATUS.get(status, RecollectApiError)
+    return known(status, problem, retry_after_seconds)

@@ -51,11 +51,12 @@ class IdempotencyStoreContract:
     def test_another_body_is_refused_whatever_the_state(self, store: IdempotencyStore) -> None:
         claim = claimed(store)
         other = again(claim, body_hash="c" * 64)
-        with pytest.raises(KeyReused):
+        with pytest.raises(KeyReused) as under_way:
             store.claim(other)
         store.complete(claim, 200, ANSWER)
-        with pytest.raises(KeyReused):
+        with pytest.raises(KeyReused) as answered:
             store.claim(other)
+        assert (under_way.value.first, answered.value.first) == (None, ANSWER)
         assert store.claim(again(claim)) == Replay(200, ANSWER)
 
     def test_a_claim_under_way_keeps_others_out_until_it_lapses(self, store: IdempotencyStore) -> None:

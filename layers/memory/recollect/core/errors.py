@@ -4,8 +4,9 @@ The adapter that meets a foreign error (boto3, OpenSearch, SQLite, HTTP) transla
 maps the tree to HTTP statuses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from typing import Any
 
 
 class RecollectError(Exception):
@@ -41,7 +42,11 @@ class InFlight(Conflict):
 
 
 class KeyReused(RecollectError):
-    """An idempotency key came back with another body."""
+    """An idempotency key came back with another body. `first` is what the first request was answered, if it ended."""
+
+    def __init__(self, message: str, first: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.first = first
 
 
 class VersionMismatch(RecollectError):

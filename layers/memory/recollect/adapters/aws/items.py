@@ -234,10 +234,11 @@ class DynamoDBIdempotency:
         self._update(claim, "SET l = :now", "l = :mine", values)
 
     def _outcome(self, claim: IdempotencyClaim, earlier: Attributes) -> ClaimOutcome:
+        replay = Replay(int(earlier["a"]["N"]), unpack_json(earlier["z"]["B"])) if "a" in earlier else None
         if earlier["b"]["S"] != claim.body_hash:
-            raise KeyReused("this idempotency key was used with another body")
-        if "a" in earlier:
-            return Replay(int(earlier["a"]["N"]), unpack_json(earlier["z"]["B"]))
+            raise KeyReused("the idempotency key was used with another body", replay.body if replay else None)
+        if replay is not None:
+            return replay
         lapsed = moment_in(earlier, "l") <= claim.now
         if not lapsed or not self._take_over(claim, earlier):
             raise InFlight("a request with this idempotency key is being worked on")

@@ -243,10 +243,11 @@ def _outcome(
     status: int | None,
     body: str | None,
 ) -> ClaimOutcome:
+    replay = None if status is None else Replay(status, json.loads(body or "{}"))
     if body_hash != claim.body_hash:
-        raise KeyReused("the idempotency key was used with another body")
-    if status is not None:
-        return Replay(status, json.loads(body or "{}"))
+        raise KeyReused("the idempotency key was used with another body", replay.body if replay else None)
+    if replay is not None:
+        return replay
     if lapses_at > microseconds(claim.now):
         raise InFlight("a request with this idempotency key is under way")
     connection.execute(

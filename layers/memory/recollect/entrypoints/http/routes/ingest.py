@@ -7,8 +7,8 @@ from pydantic import Field, ValidationError
 from pydantic_core import core_schema
 
 from recollect.app import App
-from recollect.core.errors import InvalidInput
-from recollect.core.event import ContentType, EventRef, EventType, Role, Source
+from recollect.core.errors import InvalidInput, KeyReused
+from recollect.core.event import ContentType, Event, EventRef, EventType, Role, Source
 from recollect.core.scope import Labels, Scope
 from recollect.core.time import from_iso, iso
 from recollect.entrypoints.http.analysis import Analyzed
@@ -36,7 +36,7 @@ from recollect.entrypoints.http.models import (
     embedding_dimension,
     packed,
 )
-from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, problem
+from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, kind_of, problem
 from recollect.entrypoints.http.routing import Routes
 from recollect.timeline.ingest import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
 from recollect.timeline.record import EventDraft
@@ -149,7 +149,8 @@ routes = Routes()
 def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     """Stores 1 to 100 events; answers once they are durable.
 
-    201 if any was created, 422 if all were invalid, else 200.
+    201 if any was created, 422 if all were invalid, else 200. An idempotency key that came with another body is a 422
+    too, whose `results` are those of the first request: what that stored stands.
     """
     scope = request.scope(body)
     drafts = [_draft(event, app, body.labels) for event in body.events]
@@ -164,7 +165,10 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
         )
         return _record(ingested, drafts)
 
-    answer = idempotent(app, request, work, ids=len(drafts) + 1)
+    try:
+        answer = idempotent(app, request, work, ids=len(drafts) + 1)
+    except KeyReused as error:
+        return _of_the_first(app, scope, error)
     found = _current(app, scope, answer) if answer.replayed else answer.body
     results = [_with_errors(result, draft) for result, draft in zip(found["results"], drafts, strict=True)]
     shown = EventsAnswer(conversation_id=found["conversation_id"], results=results)
@@ -205,12 +209,32 @@ def _timestamp(result: IngestResult, draft: EventDraft | InvalidDraft) -> str | 
 
 def _current(app: App, scope: Scope, answer: Answer) -> Mapping[str, Any]:
     """A replayed answer, with what was deleted or erased since named as refused."""
-    results = [dict(result) for result in answer.body["results"]]
-    places = zip(results, answer.body["at"], strict=True)
-    refs = [EventRef(result["event_id"], from_iso(at)) for result, at in places if at and "event_id" in result]
-    there = app.parts.timeline.read(scope, refs) if refs else {}
-    gone = {ref.id for ref in refs} - there.keys()
-    return {**answer.body, "results": [_refused(one) if one.get("event_id") in gone else one for one in results]}
+    refs = _refs_in(answer.body)
+    gone = {ref.id for ref in refs} - _there(app, scope, refs).keys()
+    results = [_refused(one) if one.get("event_id") in gone else one for one in answer.body["results"]]
+    return {**answer.body, "results": results}
+
+
+def _of_the_first(app: App, scope: Scope, error: KeyReused) -> Reply:
+    """The problem, with what the first request stored of this user's: a key is of a tenant, and may be another's."""
+    first = error.first or {"results": [], "at": []}
+    there = {
+        event_id
+        for event_id, event in _there(app, scope, _refs_in(first)).items()
+        if scope.admits(event.persona_id, event.household_id)
+    }
+    results = [one for one in first["results"] if one.get("event_id") in there]
+    more = {"conversation_id": first["conversation_id"], "results": results} if results else None
+    return problem(kind_of(error), str(error), more=more)
+
+
+def _refs_in(record: Mapping[str, Any]) -> list[EventRef]:
+    places = zip(record["results"], record["at"], strict=True)
+    return [EventRef(result["event_id"], from_iso(at)) for result, at in places if at and "event_id" in result]
+
+
+def _there(app: App, scope: Scope, refs: Sequence[EventRef]) -> Mapping[str, Event]:
+    return app.parts.timeline.read(scope, refs) if refs else {}
 
 
 def _refused(result: Mapping[str, Any]) -> dict[str, Any]:
