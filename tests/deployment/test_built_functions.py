@@ -346,10 +346,12 @@ def signing(functions: Functions, tenant: str) -> AgentCore:
 
 
 def test_boto3_keeps_its_agentcore_memory_here_by_its_signature(functions: Functions, user: str) -> None:
-    acme, globex, actor = signing(functions, "acme"), signing(functions, "globex"), f"team/{user}"
+    acme, globex, actor = signing(functions, "acme"), signing(functions, "globex"), f"team/{user}/sessions"
     memory = acme.memory(user.replace("-", "_"))
     event = acme.said(memory, "I moved to Lyon in May", actor)
     assert acme.found(memory, "Where does she live?", namespace=f"/facts/{actor}/") == ["I moved to Lyon in May"]
+    sessions = acme.data.list_sessions(memoryId=memory, actorId=actor)["sessionSummaries"]
+    assert [one["actorId"] for one in sessions] == [actor]
     acme.put(memory, f"/facts/{actor}/", "She paddles a canoe")
     assert "She paddles a canoe" in acme.found(memory, "boats", namespace=f"/facts/{actor}/")
     assert globex.control.list_memories()["memories"] == []

@@ -14,11 +14,11 @@ from entrypoints.http.calling import LOCAL_CLAIMS, ORIGIN, Cloud
 from entrypoints.http.conftest import opened
 from entrypoints.http.test_agentcore import AT, KEYS, SECRETS, TEA, AgentCore
 from recollect.app import App
-from recollect.entrypoints.http.agentcore.wire import STACK_EVENT_BYTES, sent_path
+from recollect.entrypoints.http.agentcore.wire import STACK_EVENT_BYTES, sent_paths
 from recollect.entrypoints.http.aws import agentcore_handler
 from recollect.entrypoints.http.routes import routes_of
 
-ODD = ("team/anna", "a b@é+~*", "50%", "x/sessions/y", "support:team/a")
+ODD = ("team/anna", "a b@é+~*", "50%", "x/sessions/y", "support:team/a", "a/sessions", "a/sessions/sessions/events/b")
 
 
 @dataclass
@@ -140,11 +140,19 @@ def test_what_is_stored_can_be_read_again_and_more_is_refused_before(app: App) -
         ("/memories/m/actor/anna/sessions", "/memories/m/actor/anna/sessions"),
         ("/memories/m/actor/team/anna/sessions/s", "/memories/m/actor/team%2Fanna/sessions/s"),
         ("/memories/m/actor/a/b/c/sessions/s/events/1#2", "/memories/m/actor/a%2Fb%2Fc/sessions/s/events/1%232"),
-        ("/memories/m/actor/a/sessions/sessions", "/memories/m/actor/a/sessions/sessions"),
         ("/memories/m/actor/a/sessions/s/t/sessions/s", "/memories/m/actor/a%2Fsessions%2Fs%2Ft/sessions/s"),
         ("/memories/m/actor/a%2Fb/sessions", "/memories/m/actor/a%252Fb/sessions"),
         ("/memories/m/actor//sessions", "/memories/m/actor//sessions"),
     ],
 )
 def test_a_decoded_path_is_encoded_as_botocore_sent_it(decoded: str, sent: str) -> None:
-    assert sent_path(decoded) == sent
+    assert sent_paths(decoded) == [sent]
+
+
+def test_of_an_actor_with_sessions_in_the_name_several_paths_may_have_been_sent() -> None:
+    assert sent_paths("/memories/m/actor/a/sessions/sessions") == [
+        "/memories/m/actor/a/sessions/sessions",
+        "/memories/m/actor/a%2Fsessions/sessions",
+    ]
+    assert len(sent_paths("/memories/m/actor/a/sessions/b/events/sessions")) == 2
+    assert len(sent_paths("/memories/m/actor/" + "a/sessions/" * 1_000 + "sessions")) == 2

@@ -3,12 +3,14 @@
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
 from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.core.errors import RecollectError
 from recollect.entrypoints.http.access_log import AccessLog, lambda_log
 from recollect.entrypoints.http.credentials import Authenticate, signed_credentials, token_credentials
 from recollect.entrypoints.http.dispatch import Answer, Dispatcher, is_sent_in_base64
@@ -38,17 +40,27 @@ def http_handler(*groups: str, app: App | None = None) -> Handler:
 
 def agentcore_handler(app: App) -> Handler:
     """Serves AgentCore's routes to whoever signs with a key of the settings, and to nobody else; warmed up too."""
-    from recollect.entrypoints.http.agentcore.wire import sent_path
+    from recollect.entrypoints.http.agentcore.wire import sent_paths
 
-    group = "agentcore"
-    dispatch = Dispatcher(app, routes_of([group]), signed_credentials(app.settings), lambda_log(app.settings.log_level))
+    group, authenticate = "agentcore", signed_credentials(app.settings)
+    dispatch = Dispatcher(app, routes_of([group]), authenticate, lambda_log(app.settings.log_level))
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         call = call_of(event, _remaining_seconds(context))
-        return response_of(dispatch.dispatch(replace(call, raw_path=sent_path(call.path))))
+        paths = (replace(call, raw_path=path) for path in sent_paths(call.path))
+        return response_of(dispatch.dispatch(_as_signed(list(paths), authenticate)))
 
     _warm_up(app, [group])
     return handler
+
+
+def _as_signed(calls: Sequence[Call], authenticate: Authenticate) -> Call:
+    """The one to which the signature fits; the last is not tried here, since what fits none is refused anyway."""
+    for call in calls[:-1]:
+        with suppress(RecollectError):
+            authenticate(call)
+            return call
+    return calls[-1]
 
 
 def _warm_up(app: App, groups: Iterable[str]) -> None:

@@ -49,7 +49,10 @@ EVENT_BYTES = 11_000_000
 """Of a request or an answer on a server of one's own: an event has at most 10 MB, as AgentCore's."""
 STACK_EVENT_BYTES = 4_400_000
 """Of a request to a stack: the event is its answer too, which Lambda sends in base64 where that is shorter."""
-_ACTOR = re.compile(r"(/memories/[^/]+/actor/)(.+?)(/sessions(?:/[^/]+(?:/events/[^/]+)?)?)")
+_ACTORS = tuple(
+    re.compile(rf"(/memories/[^/]+/actor/)(.+)(/sessions{behind})") for behind in ("/[^/]+/events/[^/]+", "/[^/]+", "")
+)
+"""The paths that name an actor: of an event, of a session, of all sessions."""
 _AT_ONCE = 25
 _PLAIN = re.compile("[A-Za-z0-9_-]{1,64}")
 _BY_STATUS = {
@@ -98,15 +101,17 @@ WIRE = Wire(
 )
 
 
-def sent_path(path: str) -> str:
-    """The path as botocore sent it, of one that an HTTP API has decoded: of all names only an actor's has slashes.
+def sent_paths(path: str) -> list[str]:
+    """As which botocore may have sent a path that an HTTP API has decoded: of all names only an actor's has slashes.
 
-    Where that is a guess (an actor `a/sessions`), a wrong one fits no signature.
+    One, or several where an actor has `sessions` as a part of the name; to which of them the signature fits was sent.
     """
-    found = _ACTOR.fullmatch(path)
-    if found is None:
-        return encoded(path)
-    before, actor, after = found.groups()
+    found = (actors.fullmatch(path) for actors in _ACTORS)
+    guesses = [_with_actor(*one.groups()) for one in found if one is not None]
+    return list(dict.fromkeys(guesses)) or [encoded(path)]
+
+
+def _with_actor(before: str, actor: str, after: str) -> str:
     return f"{encoded(before)}{encoded(actor, safe='')}{encoded(after)}"
 
 
