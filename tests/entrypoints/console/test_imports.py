@@ -35,7 +35,7 @@ def test_it_is_looked_at_then_stored_and_stored_once(caller: Caller, visitor: Vi
     assert "an export of ChatGPT: 4 messages of 2 conversations, from 1 May 2024" in visible(looked)
     assert ("I moved to <b>Lyon</b> U+202E" in visible(looked), "<b>Lyon" in looked.text) == (True, False)
     assert _said(caller) == []
-    assert "4 are new, 0 were there already" in visible(visitor.drop("anna", content, step="store"))
+    assert "It is done: 4 are new." in visible(visitor.drop("anna", content, step="store"))
     assert sorted(_said(caller)) == sorted(["I moved to <b>Lyon</b>\u202e", "Lyon is lovely"] * 2)
     assert "0 are new, 4 were there already" in visible(visitor.drop("anna", content, step="store"))
 

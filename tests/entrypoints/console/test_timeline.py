@@ -30,6 +30,28 @@ def test_an_event_leads_to_its_day_its_conversation_and_its_memories(caller: Cal
     assert f"{TIMELINE}?conversation_id=" in page
 
 
+def test_an_event_without_a_memory_is_set_right(caller: Caller, visitor: Visitor) -> None:
+    (event,) = caller.added("My cat is called Mono", timestamp="2025-03-01T12:00:00Z")
+    correct = f"/console/users/anna/events/{event}/correct"
+    assert correct in visitor.get(correct.removesuffix("/correct")).text
+    visitor.get(correct)
+    assert "the words as they are" in visible(visitor.post(correct, content="My cat is called Mono"))
+    assert "remembered now" in visible(visitor.do(correct, content="My cat is called Momo"))
+    (memory,) = caller.get("/v1/users/anna/memories").json["memories"]
+    assert (memory["content"], memory["timestamp"][:10]) == ("My cat is called Momo", "2025-03-01")
+    assert caller.get(f"/v1/users/anna/events/{event}").status == 404
+    again = caller.post("/v1/search", {"user_id": "anna", "query": "cat called"}).json["results"]
+    assert [one["content"] for one in again] == ["My cat is called Momo"]
+
+
+def test_what_is_private_becomes_no_memory(caller: Caller, visitor: Visitor) -> None:
+    (event,) = caller.added("My cat is called Mono", is_private=True)
+    path = f"/console/users/anna/events/{event}/correct"
+    visitor.get(path)
+    assert "private" in visible(visitor.post(path, content="Momo"))
+    assert caller.get("/v1/users/anna/memories").json["memories"] == []
+
+
 def test_bars_are_at_most_92_and_lead_to_their_days() -> None:
     days = [f"{year}-{month:02}-03" for year in range(2000, 2025) for month in range(1, 13)]
     bars = bars_of("anna", days)

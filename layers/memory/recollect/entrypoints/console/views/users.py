@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from recollect.entrypoints.console.api import user_path
+from recollect.entrypoints.console.api import Refusal, user_path
 from recollect.entrypoints.console.rendering import link
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
@@ -20,6 +20,8 @@ _DRAWN = 200
 _PAGES_DRAWN = 3
 _MOST_BARS = 92
 _BAR_HEIGHT = 64
+_PLACE = ("timestamp", "persona_id", "household_id", "agent_id", "app_id", "namespace", "key", "expires_at")
+"""What a memory takes over from the event that it sets right."""
 _EPOCH = "1970-01-01T00:00:00Z"
 
 
@@ -157,6 +159,47 @@ def forget_event(visit: Visit) -> Reply:
     query = {"reject": "true"} if "reject" in form else {}
     visit.api.send("DELETE", path, query=query, version=form.get("version", ""))
     return visit.go("users", user_id, "timeline", done="rejected" if query else "forgotten")
+
+
+@views.get(*_EVENT, "correct")
+def ask_to_correct_event(visit: Visit) -> Reply:
+    """A form with the words of an event."""
+    return _correcting(visit)
+
+
+def _correcting(visit: Visit, status: int = 200, **values: Any) -> Reply:
+    found = visit.api.get(user_path(visit.ids["user_id"], "events", visit.ids["event_id"]))
+    return visit.page("correct_event.html", status, **{"event": found, "given": {}, "problems": [], **values})
+
+
+@views.post(*_EVENT, "correct")
+def correct_event(visit: Visit) -> Reply:
+    """Writes down what is right, of the same place and time, and then forgets the event."""
+    user_id, form = visit.ids["user_id"], visit.form
+    path = user_path(user_id, "events", visit.ids["event_id"])
+    found = visit.api.get(path)
+    fault = _no_correction(found, form)
+    if fault is not None:
+        return _correcting(visit, 422, given=form, problems=[fault])
+    kept = {name: found[name] for name in _PLACE if found.get(name)}
+    memory = {"user_id": user_id, "content": form.get("content", ""), "source": "user", **kept}
+    try:
+        saved = visit.api.post("/v1/memories", memory, once=form.get("once", ""))
+        visit.api.send("DELETE", path, version=form.get("version", ""))
+    except Refusal as refused:
+        if not refused.is_mendable:
+            raise
+        return _correcting(visit, refused.status, given=form, problems=refused.sentences)
+    return visit.go("users", user_id, "memories", saved["id"], done="corrected")
+
+
+def _no_correction(event: Mapping[str, Any], form: Mapping[str, str]) -> str | None:
+    """Why an event is not set right so: a memory is never private."""
+    if event["is_private"]:
+        return "What is private has no memory: it can only be forgotten."
+    if form.get("version") != str(event["version"]):
+        return "It has changed since the page was shown. Look at it again."
+    return "These are the words as they are." if form.get("content", "").strip() == event["content"].strip() else None
 
 
 def _event_and_memories(visit: Visit) -> tuple[Any, list[Any]]:
