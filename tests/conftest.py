@@ -1,5 +1,6 @@
 """Shared fixtures: the real engines, where they run; else the reason why a test is left out."""
 
+import fcntl
 import gc
 import os
 import shutil
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zlib import crc32
 
 import pytest
@@ -37,6 +38,9 @@ def _in_memory() -> None:
 
 
 _in_memory()
+
+# Workers, engines and the processes of tests are more than there are processors: a product of matrices waits for one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 NEEDS_ENGINES = "needs the real engines: make engines"
 BESIDE_ENGINES = "run on DynamoDB Local, and a tenth on moto, its stand-in: another tenth each day"
@@ -105,13 +109,26 @@ BUILT = ("deployment/test_built_", "deployment/test_layer_versions")
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Iterator[None]:
-    """What collecting makes stays until the end: the garbage collector looks through none of it, then or later."""
+    """One worker collects before the others, which read what it compiled: in a fresh clone that is most of the work.
+
+    What collecting makes stays until the end: the garbage collector looks through none of it, then or later.
+    """
     gc.disable()
     try:
-        yield
+        with Path(__file__).open() as file:
+            _take_turn(file)
+            yield
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _take_turn(file: IO[str]) -> None:
+    """The first one has the file for itself until it is closed; the others wait for that, and then share it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        fcntl.flock(file, fcntl.LOCK_SH)
 
 
 @pytest.hookimpl(tryfirst=True)
