@@ -17,7 +17,7 @@ class Installation:
         """Raises AssertionError with what pip says, where it fails."""
         self.bin, self.home = folder / "venv/bin", folder / "home"
         venv.create(folder / "venv", with_pip=False, symlinks=True)
-        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet"]
+        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet", "--no-compile"]
         options = ["--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]
         if extras:
             options.append("--no-compile")  # what a test imports is compiled then
