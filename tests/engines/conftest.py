@@ -19,7 +19,7 @@ from recollect.adapters.aws.stream import StreamPump
 from recollect.adapters.aws.table import Table
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.http.aws import build_handler
 from recollect.entrypoints.lambda_handlers import project_handler
 from recollect.settings import Settings
 
@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Deployment:
-    """Handlers as the template wires them, over one table, index and bucket."""
+    """Handlers as the template wires them, not warmed up, over one table, index and bucket."""
 
     app: App
     handlers: Mapping[str, Callable[..., Any]]
@@ -184,9 +184,9 @@ def deployment(
     shown_at_once(parts, name)
     project = project_handler(app)
     handlers = {
-        "ingest": http_handler("ingest", app=app),
-        "retrieval": http_handler("retrieval", "memories", "contradictions", "operations", "forgetting", app=app),
-        "context": http_handler("context", app=app),
+        "ingest": build_handler(app, ["ingest"]),
+        "retrieval": build_handler(app, ["retrieval", "memories", "contradictions", "operations", "forgetting"]),
+        "context": build_handler(app, ["context"]),
         "project": project,
     }
     arn = Table(dynamodb_client(), name).stream_arn()

@@ -1,7 +1,7 @@
 """A crash before and after every call of some use cases, on the real engines: all of it, or none, and once.
 
 Each point is a user of their own in one table and one index; restart and reconciliation are then everybody's at once.
-One run takes a third of them, another third each day; RECOLLECT_CRASH_POINTS=all takes them all. tests/crashes does the
+One run takes a sixth of them, another sixth each day; RECOLLECT_CRASH_POINTS=all takes them all. tests/crashes does the
 same for every use case, on SQLite.
 """
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.engines
 USER = Actor(ActorKind.USER, "somebody")
 AT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ROUNDS = 20
-SHARE = 3
+SHARE = 6
 READS = frozenset(
     {"get", "read", "find", "page", "due", "tail", "vectors", "slot_history", "of_slot", "pending", "names"}
 )

@@ -91,9 +91,9 @@ def test_tenants_never_meet(deployment: Deployment) -> None:
 
 
 def test_with_the_projector_stopped_the_last_of_more_than_a_page_of_markers_is_found(deployment: Deployment) -> None:
-    for batch in range(12):
+    for batch in range(11):
         contents = [f"entry w{batch * 100 + n}" for n in range(100)]
         assert deployment.ingest(*contents, timestamp=f"2019-01-{batch % 28 + 1:02d}T00:00:00Z").status == 201
     modes: dict[str, dict[str, Any]] = {"hybrid": {}, "lexical": {}, "semantic": {"min_similarity": 0}}
     for mode, more in modes.items():
-        assert deployment.found("entry w1199", mode=mode, **more)[0] == "entry w1199"
+        assert deployment.found("entry w1099", mode=mode, **more)[0] == "entry w1099"

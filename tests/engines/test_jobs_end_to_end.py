@@ -18,7 +18,7 @@ from recollect.core.errors import NotReady
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.core.time import iso
-from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.http.aws import build_handler
 from recollect.entrypoints.lambda_handlers import jobs_handler, retain_handler
 from recollect.jobs.job import KINDS, job_key
 
@@ -32,7 +32,7 @@ NOW = datetime.now(UTC)
 def jobs(deployment: Deployment) -> Deployment:
     app = deployment.app
     handlers = {
-        "admin": http_handler("jobs", "rules", "retrieval", app=app),
+        "admin": build_handler(app, ["jobs", "rules", "retrieval"]),
         "jobs": jobs_handler(app),
         "retain": retain_handler(app),
     }

@@ -21,8 +21,8 @@ from recollect.core.scope import Scope
 from recollect.entrypoints.cli.search import walk
 from recollect.settings import Settings
 
-TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "300"))
-KILLS = int(os.environ.get("RECOLLECT_TEST_KILLS", "4"))
+TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "200"))
+KILLS = int(os.environ.get("RECOLLECT_TEST_KILLS", "3"))
 ANA = Scope("local", "ana")
 
 pytestmark = pytest.mark.engines

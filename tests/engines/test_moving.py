@@ -18,7 +18,7 @@ from recollect.bootstrap import open_app
 from recollect.composition import search_index
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.http.aws import build_handler
 from recollect.entrypoints.lambda_handlers import jobs_handler, project_handler
 from recollect.jobs.job import JobStatus
 from recollect.jobs.run import JobOrder
@@ -49,7 +49,7 @@ def moved(deployment: Deployment) -> Iterator[Deployment]:
     shown_at_once(parts, before.index_prefix)
     handlers = {
         **deployment.handlers,
-        "retrieval": http_handler("retrieval", "operations", "forgetting", app=app),
+        "retrieval": build_handler(app, ["retrieval", "operations", "forgetting"]),
         "project": project_handler(app),
         "jobs": jobs_handler(app),
     }

@@ -14,7 +14,7 @@ from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.composition import search_index
 from recollect.core.scope import Scope
-from recollect.entrypoints.http.aws import http_handler
+from recollect.entrypoints.http.aws import build_handler
 from recollect.jobs.job import JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.retrieval.nomination import IndexCount
@@ -37,7 +37,7 @@ def other(deployment: Deployment) -> Iterator[Deployment]:
     parts = AwsParts(deployment.app.settings)
     parts._embedding.__dict__["outcome"] = OtherEmbedder()
     app = App(deployment.app.settings, parts)
-    handlers = {**deployment.handlers, "retrieval": http_handler("retrieval", "operations", app=app)}
+    handlers = {**deployment.handlers, "retrieval": build_handler(app, ["retrieval", "operations"])}
     yield replace(deployment, app=app, handlers=handlers)
     client: Any = parts.index
     client._client.indices.delete(index=f"{deployment.app.settings.index_prefix}-*")
