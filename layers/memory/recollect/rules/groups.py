@@ -232,6 +232,8 @@ def document_of(rules: Rules) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | float | int):
+        return value
     if isinstance(value, RetentionRule):
         return {name: one for name, one in _named(value).items() if one is not None}
     if is_dataclass(value):
