@@ -77,30 +77,36 @@ def test_the_package_has_what_is_built_and_depends_on_nothing(package: Path) -> 
     assert (package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("page", "number", "shown"),
-    [
-        (README, 0, ["Remember: my sister is called Ada", "2 "]),
-        (PAGE, 0, ["My sister is called Ida"]),
-        (PAGE, 1, ["422 urn:recollect:problem:", "top_k"]),
-        (PAGE, 2, ["{ likes: 'jam', age: 40 }", "[ 'taste' ]"]),
-        (PAGE, 3, ["I was given 2 messages.", "I was given 4 messages."]),
-        (PAGE, 4, ["Recalled: false", "Recalled: true"]),
-    ],
-    ids=["README", "memories", "errors", "items", "AI SDK", "AI SDK's middleware"],
-)
-def test_what_the_pages_show_is_compiled_and_runs(
-    package: Path, url: str, page: str, number: int, shown: list[str]
-) -> None:
-    user = "reader" if page is README else f"anna{number}"
-    code = blocks(page, "ts")[number].replace("http://127.0.0.1:8700", url).replace('"anna"', f'"{user}"')
-    if page is README:
-        code = code.replace(f'Recollect("{url}")', f'Recollect("{url}", {{ apiKey: "key-a" }})')
-    source = package / "shown.mts"
-    source.write_text(code, "utf-8")
-    ran(package, "npx", "tsc", *COMPILED, source.name)
-    said = ran(package, "node", "shown.mjs", RECOLLECT_API_KEY="key-a", AI_SDK_LOG_WARNINGS="false")
-    for words in shown:
+SHOWN = {
+    "README": (README, 0, ["Remember: my sister is called Ada", "2 "]),
+    "memories": (PAGE, 0, ["My sister is called Ida"]),
+    "errors": (PAGE, 1, ["422 urn:recollect:problem:", "top_k"]),
+    "items": (PAGE, 2, ["{ likes: 'jam', age: 40 }", "[ 'taste' ]"]),
+    "AI SDK": (PAGE, 3, ["I was given 2 messages.", "I was given 4 messages."]),
+    "AI SDK's middleware": (PAGE, 4, ["Recalled: false", "Recalled: true"]),
+}
+"""Where a program is shown, and what it prints."""
+
+
+@pytest.fixture(scope="module")
+def programs(package: Path, url: str) -> dict[str, str]:
+    """The programs of the pages, compiled together."""
+    made = {name: f"shown{number}" for number, name in enumerate(SHOWN)}
+    for name, file in made.items():
+        page, number, _ = SHOWN[name]
+        user = "reader" if page is README else f"anna{number}"
+        code = blocks(page, "ts")[number].replace("http://127.0.0.1:8700", url).replace('"anna"', f'"{user}"')
+        if page is README:
+            code = code.replace(f'Recollect("{url}")', f'Recollect("{url}", {{ apiKey: "key-a" }})')
+        (package / f"{file}.mts").write_text(code, "utf-8")
+    ran(package, "npx", "tsc", *COMPILED, *(f"{file}.mts" for file in made.values()))
+    return {name: f"{file}.mjs" for name, file in made.items()}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_the_pages_show_is_compiled_and_runs(package: Path, programs: dict[str, str], name: str) -> None:
+    said = ran(package, "node", programs[name], RECOLLECT_API_KEY="key-a", AI_SDK_LOG_WARNINGS="false")
+    for words in SHOWN[name][2]:
         assert words in said
 
 
