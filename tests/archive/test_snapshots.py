@@ -136,7 +136,7 @@ def test_a_deletion_reaches_every_snapshot(memory: Memory) -> None:
 @pytest.mark.spec("P-22")
 def test_a_deletion_costs_the_same_calls_whatever_the_size(memory: Memory) -> None:
     calls = []
-    for size in (30, 1200):
+    for size in (30, 600):
         scope = Scope("acme", f"user-{size}")
         ids = remarks(memory, size, scope)
         memory.project()

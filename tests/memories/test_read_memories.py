@@ -75,7 +75,7 @@ def _in_order(context: ContextAnswer) -> ContextAnswer:
 
 
 @pytest.mark.spec("P-1", "P-19")
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 32, 1000])
+@pytest.mark.parametrize("count", [1, 3, 7, 1000])
 def test_however_many_are_read_at_once_the_answers_are_the_same(
     memory: Memory, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

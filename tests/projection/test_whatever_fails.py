@@ -158,7 +158,7 @@ NEW = faults(*BY_TEXT, *BY_ID).filter(is_possible)
 
 
 @pytest.mark.spec("P-25")
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(chosen=st.dictionaries(st.integers(0, EVENTS - 1), NEW, min_size=1, max_size=5))
 def test_whatever_is_raised_for_whichever_event_all_others_are_projected(chosen: dict[int, Fault]) -> None:
     with told() as memory:
@@ -173,7 +173,7 @@ DELETED = range(0, EVENTS, 2)
 
 
 @pytest.mark.spec("P-22", "P-25")
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(chosen=st.dictionaries(st.sampled_from(DELETED), faults(*OF_DELETED), min_size=1, max_size=3))
 def test_whatever_is_raised_for_a_deleted_event_all_others_are_projected_and_taken_away(
     chosen: dict[int, Fault],
@@ -195,7 +195,7 @@ def _ref(memory: Memory, number: int) -> EventRef:
     return found.ref
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     users=st.dictionaries(st.sampled_from(USERS), faults(*OF_USER), max_size=2),
     tenant=st.none() | faults(*OF_TENANT),

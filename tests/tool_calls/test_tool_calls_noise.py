@@ -2,6 +2,7 @@
 
 import json
 import sys
+from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
@@ -15,6 +16,7 @@ from recollect.tool_calls.protocol import Protocol, ReadingPolicy, read_tool_cal
 
 DUAL = ReadingPolicy(dual=True)
 MEGABYTE = 1_000_000
+TODAY = datetime.now(UTC).date().toordinal()
 MOST_STEPS = 20
 """Lines of Python for a character."""
 OPENINGS = ["", "[[ABP_TOOL:x]]", '[[ABP_TOOL:x]]{"a": "', "<<<[TOOL_REQUEST]>>>"]
@@ -31,10 +33,10 @@ def noise(unit: str, size: int) -> str:
     return unit * (size // len(unit))
 
 
-@pytest.mark.parametrize("opening", OPENINGS)
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_megabyte_of_noise_is_an_answer(opening: str, unit: str) -> None:
-    text = opening + noise(unit, MEGABYTE)
+def test_a_megabyte_of_noise_is_an_answer(unit: str) -> None:
+    """After one of the openings, another one each day: what the size costs is counted below, after all of them."""
+    text = OPENINGS[(UNITS.index(unit) + TODAY) % len(OPENINGS)] + noise(unit, MEGABYTE)
     found = read_tool_calls(text, DUAL)
     assert found.protocol is not Protocol.TEXT or found.text == text
 

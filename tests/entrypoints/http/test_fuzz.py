@@ -52,7 +52,7 @@ def looks_right(status: int, text: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(POSTS))
 @given(values=KNOWN, any_json=JSON, events=st.lists(KNOWN | JSON, max_size=4))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_bodies(cloud: Cloud, path: str, values: dict[str, Any], any_json: Any, events: list[Any]) -> None:
     caller = Caller(cloud)
     with_events = {**allowed(path, values), "events": events} if path == "/v1/events" else allowed(path, values)

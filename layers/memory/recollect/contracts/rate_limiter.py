@@ -21,7 +21,7 @@ def a_tenant() -> str:
 class RateLimiterContract:
     """Hold an adapter to it by a subclass that gives the fixture `limiter`."""
 
-    def admitted(self, limiter: RateLimiter, tenant: str, now: datetime, most: int = 30) -> int:
+    def admitted(self, limiter: RateLimiter, tenant: str, now: datetime, most: int = 13) -> int:
         """How many of ten a second pass at that moment."""
         return sum(limiter.admit(tenant, TENTH, NINE_TENTHS, now) == NONE for _ in range(most))
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from adapters.aws.dynamodb.scripted import Scripted, cancelled, scripted_access
+from recollect.adapters.aws import timeline as reading
 from recollect.adapters.aws.item_format import projection_item
 from recollect.adapters.aws.items import DynamoDBItems
 from recollect.adapters.aws.table import ItemAccess
-from recollect.adapters.aws.timeline import RECORDS_PER_PAGE, DynamoDBTimeline
+from recollect.adapters.aws.timeline import DynamoDBTimeline
 from recollect.contracts.examples import NOW, a_scope, a_write, an_event, append_event, append_events
 from recollect.contracts.items import a_key, a_put
 from recollect.contracts.timeline import a_query
@@ -104,9 +105,12 @@ def test_a_removal_whose_event_changed_meanwhile_looks_again(scripted: Script, m
     assert DynamoDBItems(moto_access).get(scope, [KEY])[KEY].version == 1
 
 
-def test_a_page_reads_a_thousand_carriers_and_says_where_it_goes_on(moto_access: ItemAccess) -> None:
+def test_a_page_reads_so_many_carriers_and_says_where_it_goes_on(
+    moto_access: ItemAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "RECORDS_PER_PAGE", 40)
     timeline, scope = DynamoDBTimeline(moto_access), a_scope()
-    carriers = append_events(timeline, scope, RECORDS_PER_PAGE + 1, event_type=EventType.MEMORY, conversation_id="")
+    carriers = append_events(timeline, scope, 41, event_type=EventType.MEMORY, conversation_id="")
     page = timeline.window(scope, a_query())
     assert (page.events, page.scanned, page.more) == ((), 0, carriers[1].ref)
     assert timeline.window(scope, a_query(after=page.more)).more is None

@@ -38,7 +38,7 @@ class TableIndexContract(SearchIndexContract, FiltersInTheIndex):
     """The users of a tenant are those whose events came."""
 
     kind = TableIndex
-    crowd = 200
+    crowd = 120
 
     @pytest.fixture
     def users(self) -> KnownUsers:
