@@ -72,6 +72,8 @@ export interface AuditEntry {
   outcome?: "promoted" | "duplicate" | "deferred" | "refused" | "failed" | "pruned" | "reconciled";
   before?: JsonObject;
   after?: JsonObject;
+  /** The version of another memory that the same change made, such as of one that took it up. */
+  also?: JsonObject;
 }
 
 export interface AuditPage {

@@ -48,6 +48,11 @@ def test_two_become_one_with_the_sources_of_both_and_two_again(app: App, caller:
     shown = ("content", "status", "source_event_ids", "origin")
     after = memory(caller, old), memory(caller, new)
     assert [[one[name] for name in shown] for one in after] == [[one[name] for name in shown] for one in before]
+    for one in (old, new):
+        history = caller.get(f"/v1/users/anna/memories/{one}/history").json["history"]
+        assert [version["action"] for version in history][-2:] == ["merge", "revert"]
+        assert [version["actor"]["id"] for version in history][-2:] == ["anna", "anna"]
+        assert all("at" in version for version in history)
     versions = [one["version"] for one in after]
     again = merged(caller, old, new, version=f'"{versions[0]}"', other_version=versions[1], content="Both at once")
     assert (again.status, again.json["memory"]["content"]) == (200, "Both at once")

@@ -75,17 +75,20 @@ class DecisionWriter:
         return _as_stored(after, written)
 
     def decision_writes(
-        self, by: Deciding, decisions: Iterable[Decision], before: Memory, after: Memory
+        self, by: Deciding, decisions: Iterable[Decision], before: Memory, after: Memory, also: Memory | None = None
     ) -> list[ItemWrite]:
         """The decisions in the ledger and their entries in the audit; what the key decided of the same two gives way.
 
-        Written with the memory in its next version, so that nobody takes one back meanwhile.
+        Written with the memory in its next version, so that nobody takes one back meanwhile. `also` is the memory that
+        took the other one up.
         """
-        return [write for one in decisions for write in self._decision_writes(by, one, before, after)]
+        return [write for one in decisions for write in self._decision_writes(by, one, before, after, also)]
 
-    def _decision_writes(self, by: Deciding, decision: Decision, before: Memory, after: Memory) -> list[ItemWrite]:
+    def _decision_writes(
+        self, by: Deciding, decision: Decision, before: Memory, after: Memory, also: Memory | None
+    ) -> list[ItemWrite]:
         action = Action.MERGE if decision.outcome is Outcome.MERGED else Action.SUPERSEDE
-        entry = self._entry(by, action, decision, before, after)
+        entry = self._entry(by, action, decision, before, after, also)
         return [
             decision_write(decision),
             ItemWrite(ItemKey(won_path(decision.winner), decision.loser), {}),
@@ -143,16 +146,19 @@ class DecisionWriter:
         return retry_on_conflict(attempt, "a memory")
 
     def without_decision(
-        self, by: Deciding, item: Item, stored: StoredMemory, status: DecisionStatus
+        self, by: Deciding, item: Item, stored: StoredMemory, status: DecisionStatus, also: Memory | None = None
     ) -> tuple[Memory, list[ItemWrite]]:
-        """The loser without the decision that `item` is, as it is where that changes nothing; and what to write."""
+        """The loser without the decision that `item` is, as it is where that changes nothing; and what to write.
+
+        `also` is the memory that gives it back.
+        """
         decision = decision_in(item.value)
         after = reopened(stored.memory, decision.winner)
         if after == stored.memory:
             return after, [_with_status(item, status)]
         ends = self._ended_before(by.scope, decision) if after.status is not stored.memory.status else after.valid_to
         after = replace(after, valid_to=ends, version=stored.memory.version + 1)
-        entry = self._entry(by, Action.REVERT, decision, stored.memory, after)
+        entry = self._entry(by, Action.REVERT, decision, stored.memory, after, also)
         return after, [*_memory_writes(stored, after, by.now), _with_status(item, status), audit_write(entry)]
 
     def ledger_writes(self, by: Deciding, item: Item, loser: Memory, status: DecisionStatus) -> list[ItemWrite]:
@@ -182,10 +188,19 @@ class DecisionWriter:
         keys = [decision_key(pair_id(winner, item.key.key)) for item in page.items]
         return list(self._items.get(scope.user, keys).values()) if keys else []
 
-    def _entry(self, by: Deciding, action: Action, decision: Decision, before: Memory, after: Memory) -> AuditEntry:
+    def _entry(
+        self,
+        by: Deciding,
+        action: Action,
+        decision: Decision,
+        before: Memory,
+        after: Memory,
+        also: Memory | None = None,
+    ) -> AuditEntry:
         blank = self._blank(by, action, (decision.loser, decision.winner))
         entry = replace(blank, via=decision.step.value, rule=decision.rule, event_ids=(decision.winner,))
-        return replace(entry, before=trace(by.scope, before), after=trace(by.scope, after))
+        traced = replace(entry, before=trace(by.scope, before), after=trace(by.scope, after))
+        return traced if also is None else replace(traced, also=trace(by.scope, also))
 
     def _blank(self, by: Deciding, action: Action, targets: tuple[str, ...]) -> AuditEntry:
         entry_id = self._ids.fresh()

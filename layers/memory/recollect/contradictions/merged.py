@@ -60,7 +60,7 @@ class MergeParts:
             return []
         merged = with_both(older.memory, newer.memory, merged)
         after = replace(merger.after, version=older.memory.version + 1)
-        entries = self._decided.decision_writes(by, merger.decisions, older.memory, after)
+        entries = self._decided.decision_writes(by, merger.decisions, older.memory, after, merged)
         writes = [
             *changed_writes(older.item, older.memory, after, due),
             *changed_writes(newer.item, newer.memory, merged, due),

@@ -299,6 +299,15 @@ class _Reversal:
     event: Event
 
 
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """The memory that gives the other one back, as it is then and as it was `merged`, and what to write for it."""
+
+    memory: Memory
+    merged: Memory
+    writes: tuple[ItemWrite, ...]
+
+
 @dataclass(eq=False)
 class RevertDecision:
     """One step each, on condition that nothing of it changed meanwhile."""
@@ -356,33 +365,32 @@ class RevertDecision:
                 raise Conflict("the memory has been ended by something else since")
             writes = self._decided.ledger_writes(by, reversal.item, loser, REVERTED)
             return Reverted(reverted, self._restore.restore(by, loser, reversal.event, writes).id)
-        after, writes = self._decided.without_decision(by, reversal.item, reversal.loser, REVERTED)
+        merges = loser.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED
+        split = self._split(by, reversal) if merges else None
+        parted = split.memory if split is not None else None
+        after, writes = self._decided.without_decision(by, reversal.item, reversal.loser, REVERTED, parted)
         if after == loser:
             raise Conflict("the memory has been ended by something else since")
-        if loser.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED:
-            self._split(by, reversal, after, writes)
+        if split is not None:
+            writes += [*split.writes, *self._open_again(by.scope, decision)]
+            self._items.write(by.scope, writes, by.now)
+            self._changes.reproject(by.scope, [after, split.memory], [split.merged], by.now)
         else:
             self._items.write(by.scope, [*writes, *self._open_again(by.scope, decision)], by.now)
             self._changes.reproject(by.scope, [after], [], by.now)
         return Reverted(reverted, after.id)
 
-    def _split(self, by: Deciding, reversal: _Reversal, after: Memory, writes: list[ItemWrite]) -> None:
-        """The memory that took the other one's part gets its own words back."""
+    def _split(self, by: Deciding, reversal: _Reversal) -> _Split | None:
+        """The memory that took the other one's part gets its own words back; None where it is none any more."""
         scope = by.scope
         merged = self._read.stored(scope, [reversal.decision.winner]).get(reversal.decision.winner)
         if merged is None or merged.memory.origin is not Origin.MERGED:
-            also: list[ItemWrite] = []
-            changed, lost = [after], []
-        else:
-            parted = self._part.part(scope, merged.memory, reversal.loser.memory)
-            self._check(by, parted)
-            also = [
-                *changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, by.now)),
-                *moved_record(self._items, scope, merged.memory, parted),
-            ]
-            changed, lost = [after, parted], [merged.memory]
-        self._items.write(scope, [*writes, *also, *self._open_again(scope, reversal.decision)], by.now)
-        self._changes.reproject(scope, changed, lost, by.now)
+            return None
+        parted = self._part.part(scope, merged.memory, reversal.loser.memory)
+        self._check(by, parted)
+        changed = changed_writes(merged.item, merged.memory, parted, Due(TO_PROJECT, by.now))
+        moved = moved_record(self._items, scope, merged.memory, parted)
+        return _Split(parted, merged.memory, (*changed, *moved))
 
     def _check(self, by: Deciding, memory: Memory) -> None:
         """Raises Conflict where what would come back is a rejected value; the audit has an entry of it."""

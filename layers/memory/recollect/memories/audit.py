@@ -59,7 +59,8 @@ class AuditEntry:
 
     `via` is the route (an operation of the API, `bridge`, `retain`, …), `rule` what decided, `reason` a word of ours.
     `event_ids` and `outcome` make it an entry of the ledger. `before` and `after` are versions with a keyed hash of the
-    content, never the content.
+    content, never the content. `also` is the version of another memory that the same change made: of one that took up
+    another, or gave it back.
     """
 
     id: str
@@ -74,6 +75,7 @@ class AuditEntry:
     outcome: str | None = None
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
+    also: Mapping[str, Any] | None = None
 
 
 def audit_key(entry_id: str, at: datetime) -> ItemKey:
@@ -104,6 +106,7 @@ def audit_json(entry: AuditEntry) -> dict[str, Any]:
         "outcome": entry.outcome,
         "before": dict(entry.before) if entry.before else None,
         "after": dict(entry.after) if entry.after else None,
+        "also": dict(entry.also) if entry.also else None,
     }
     return {name: value for name, value in document.items() if value is not None}
 
@@ -124,6 +127,7 @@ def audit_entry(key: str, document: Mapping[str, Any]) -> AuditEntry:
         outcome=document.get("outcome"),
         before=document.get("before"),
         after=document.get("after"),
+        also=document.get("also"),
     )
 
 

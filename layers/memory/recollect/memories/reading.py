@@ -265,8 +265,8 @@ class MemoryHistory:
 
 def _made(entry: AuditEntry, memory_id: str) -> int | None:
     """The version of the memory that the change made; None for a change of another memory."""
-    after = entry.after or {}
-    return after.get("version") if after.get("id") == memory_id else None
+    made = (one for one in (entry.after, entry.also) if one is not None and one.get("id") == memory_id)
+    return next((one.get("version") for one in made), None)
 
 
 class PastVersions:

@@ -73,6 +73,9 @@ class AuditEntryAnswer(AnswerModel, title="AuditEntry"):
     outcome: Maybe[_Outcome] = None
     before: Maybe[Free] = None
     after: Maybe[Free] = None
+    also: Maybe[Free] = Field(
+        None, description="The version of another memory that the same change made, such as of one that took it up."
+    )
 
     @classmethod
     def of(cls, entry: AuditEntry) -> Self:
