@@ -6,7 +6,9 @@ import pytest
 
 from entrypoints.tools.conftest import ANNA, NOW, Calling
 from recollect.core.scope import NO_LABELS, Labels
+from recollect.core.time import utc_now
 from recollect.entrypoints.tools.registry import IDS_OF_A_CALL, OF_MCP, Status, ToolRegistry, ToolResult
+from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import Memory
 from recollect.memories.reading import MemoryQuery
 from recollect.tool_calls.protocol import ToolCall
@@ -128,3 +130,13 @@ def test_what_is_of_all_that_a_user_says_is_no_tool_of_an_agent(call: Calling, c
     assert "track_goal" not in refused.message
     assert call.app.summaries.goals.listed(ANNA) == []
     assert Agent(call, NO_LABELS)("track_goal", goal="Run a marathon").ok
+
+
+def test_an_erasure_of_the_user_reaches_what_an_agent_stored(call: Calling, coach: Agent) -> None:
+    coach.did("create_entities", entities=[{"name": "Bob", "entityType": "runner", "observations": ["fast"]}])
+    coach.did("save_memory", content=RUNS, key="sport")
+    users, user = call.app.deletion.users, Actor(ActorKind.USER, ANNA.user_id)
+    begun = users.erase(ANNA, NOW, utc_now(), user, lambda: 60.0)
+    call.app.job_runs.one(ANNA.tenant, begun.id, utc_now, lambda: 60.0)
+    assert coach.did("read_graph") == {"entities": [], "relations": []}
+    assert coach.did("list_memories") == {"memories": []}
