@@ -19,8 +19,6 @@ class Installation:
         venv.create(folder / "venv", with_pip=False, symlinks=True)
         pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet", "--no-compile"]
         options = ["--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]
-        if extras:
-            options.append("--no-compile")  # what a test imports is compiled then
         named = f"recollect[{','.join(extras)}] @ {wheel.as_uri()}"
         bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # pip would count it in
         done = subprocess.run(
