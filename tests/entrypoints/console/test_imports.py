@@ -41,7 +41,7 @@ def test_it_is_looked_at_then_stored_and_stored_once(caller: Caller, visitor: Vi
 
 
 def test_a_script_goes_on_from_part_to_part(caller: Caller, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.entrypoints.console.views.imports._STEP_SECONDS", 0.0001)
+    monkeypatch.setattr("recollect.entrypoints.console.views.imports._step_seconds", lambda _read: 0.0)
     monkeypatch.setattr("recollect.entrypoints.console.uploads.PART_TURNS", 2)
     lines = json_lines(*({"role": "user", "content": f"said {n}", "timestamp": 1_700_000_000} for n in range(5)))
     visitor.headers = {"hx-request": "true"}

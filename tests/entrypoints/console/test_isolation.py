@@ -88,7 +88,7 @@ def test_another_user_is_absent_for_who_speaks_for_one(app: App, caller: Caller)
 
     bert, anna = console("bert"), console("anna")
     assert bert.answer(Call(method="GET", path="/console")).headers["Location"] == "/console/users/bert"
-    for path in (ANNA, f"{ANNA}/timeline", f"{ANNA}/memories/{memory}", f"{ANNA}/decisions"):
+    for path in (ANNA, f"{ANNA}/timeline", f"{ANNA}/memories/{memory}", f"{ANNA}/decisions", f"{ANNA}/import"):
         assert bert.answer(Call(method="GET", path=path)).status == 404
         assert anna.answer(Call(method="GET", path=path)).status == 200
 

@@ -174,7 +174,8 @@ def dropped(upload: Upload, file: ExportFile, dating: Dating) -> Dropped:
 
 
 def _is_own(content: bytes) -> bool:
+    first = content[:_LONGEST_LINE_BYTES].partition(b"\n")[0]
     try:
-        return is_line(json.loads(content[:_LONGEST_LINE_BYTES].partition(b"\n")[0]))
+        return first.startswith(b"{") and is_line(json.loads(first))
     except (ValueError, RecursionError):
         return False

@@ -4,14 +4,17 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target === document.body) document.getElementById("main")?.focus();
 });
 
-// A file that is dropped is as good as one that is chosen.
+// A file that is dropped, wherever on a page that takes one, is as good as one that is chosen.
+const dropPlace = (event) => event.dataTransfer?.types.includes("Files") ? document.querySelector(".drop") : null;
 document.addEventListener("dragover", (event) => {
-  const place = event.target.closest?.(".drop");
+  const place = dropPlace(event);
   if (place) { event.preventDefault(); place.classList.add("over"); }
 });
-document.addEventListener("dragleave", (event) => event.target.closest?.(".drop")?.classList.remove("over"));
+document.addEventListener("dragleave", (event) => {
+  if (!event.relatedTarget) document.querySelector(".drop")?.classList.remove("over");
+});
 document.addEventListener("drop", (event) => {
-  const place = event.target.closest?.(".drop");
+  const place = dropPlace(event);
   if (!place) return;
   event.preventDefault();
   place.classList.remove("over");

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from recollect.core.errors import InvalidInput
 from recollect.core.time import parse_instant
-from recollect.entrypoints.console.api import Refusal
+from recollect.entrypoints.console.api import Refusal, absent
 from recollect.entrypoints.console.forms import Upload, file_of
 from recollect.entrypoints.console.uploads import HERE, ON_A_STACK, Dropped, Limits, Part, Sending, dropped
 from recollect.entrypoints.console.visit import Views, Visit
@@ -37,6 +37,7 @@ _KINDS: Final = {
     ExportFormat.MESSAGES: "messages with roles",
 }
 _STEP_SECONDS: Final = 2.0
+_MOST_STEP_SECONDS: Final = 8.0
 _MOST_WAITS: Final = 20
 _DIGITS: Final = 12
 _PASSING: Final = (409, 429, 503, 504)
@@ -72,7 +73,15 @@ class Tally:
 @views.get(*_USER, "import")
 def import_page(visit: Visit) -> Reply:
     """A form for a file."""
+    _check_user(visit)
     return _page(visit)
+
+
+def _check_user(visit: Visit) -> None:
+    """Raises Refusal for another user's page: looking at a file asks nothing of the API, which would."""
+    principal = visit.principal
+    if principal.limited_to_subject and principal.subject != visit.ids["user_id"]:
+        raise absent("object")
 
 
 def _page(visit: Visit, status: int = 200, **values: Any) -> Reply:
@@ -96,6 +105,7 @@ def _limits(visit: Visit) -> Limits:
 @views.post(*_USER, "import")
 def import_file(visit: Visit) -> Reply:
     """Looks at a file; where that is asked for, stores the next part of it."""
+    _check_user(visit)
     upload = file_of(visit.call, "file")
     if upload is None:
         return _page(visit, 422, problems=["Choose a file."])
@@ -164,10 +174,11 @@ def _whole(text: str) -> int:
 
 def _sent(visit: Visit, file: Dropped, tally: Tally) -> str:
     """The state after the parts for which there was time. Raises Refusal for what no second try would mend."""
-    scripted = "hx-request" in visit.call.headers
-    left = _STEP_SECONDS if scripted else math.inf
+    scripted, spent = "hx-request" in visit.call.headers, 0.0
+    began, most = time.monotonic(), None if scripted else math.inf
     for part in file.parts(visit.ids["user_id"], tally.done):
-        if left <= 0:
+        most = _step_seconds(time.monotonic() - began) if most is None else most
+        if spent > most:
             return "running"
         began = time.monotonic()
         try:
@@ -178,8 +189,13 @@ def _sent(visit: Visit, file: Dropped, tally: Tally) -> str:
             tally.waits += 1
             return "waiting" if scripted and tally.waits < _MOST_WAITS else "stopped"
         tally.add(counts, part, len(file.upload.content))
-        left -= time.monotonic() - began
+        spent += time.monotonic() - began
     return "done"
+
+
+def _step_seconds(read: float) -> float:
+    """How long parts are sent for, where it took so long to read the file up to them: about as long, within bounds."""
+    return min(max(_STEP_SECONDS, read), _MOST_STEP_SECONDS)
 
 
 def _send(visit: Visit, sending: Sending, tally: Tally) -> Counter[str]:
