@@ -61,6 +61,8 @@ def test_a_decision_is_listed_and_taken_back(memory: Recollect, user: str) -> No
     assert list(memory.conflicts(user, status="open", limit=1)) == []
     with pytest.raises(NotFound):
         memory.resolve_conflict(user, PAIR, "x")
+    with pytest.raises(NotFound):
+        memory.resolve_conflict(user, PAIR, both=True)
     with pytest.raises(Unprocessable):
         memory.conflicts(user, status="x").__next__()  # type: ignore[arg-type]
 

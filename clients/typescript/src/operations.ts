@@ -847,7 +847,7 @@ export class Operations {
     return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conflicts", query: ["limit", "cursor", "persona_id", "household_id", "status"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
-  /** A person's word on which of the two counts; the other one is superseded. `POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve` */
+  /** A person's word on which of the two counts, so that the other one is superseded; or that both hold. `POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve` */
   resolveConflict(given: ResolveConflictArguments, options?: RequestOptions): Promise<ConflictResolved> {
     return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conflicts/{conflict_id}/resolve", query: ["persona_id", "household_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }

@@ -1267,9 +1267,12 @@ export interface Replacement {
   count: number;
 }
 
+/** `winner`, or `both`. */
 export interface Resolution {
   /** The one of the two that counts. */
-  winner: string;
+  winner?: string;
+  /** True: both hold; the conflict is settled and no memory changes. */
+  both?: boolean;
 }
 
 export interface ResolveDiagnostics {

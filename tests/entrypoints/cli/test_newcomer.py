@@ -68,6 +68,13 @@ def test_semantic_search_finds_what_is_related_and_nothing_else(home: Home, mode
     assert (other.stdout, "nothing found" in other.stderr) == ("", True)
 
 
+def test_a_question_without_its_mark_is_not_in_doubt(tmp_path: Path, model: dict[str, str]) -> None:
+    home = Home(tmp_path / "home")
+    chat(home, model, "where do i live", "we're moving to Braga on the weekend after all")
+    listed = home.run("conflicts", "list", "--user", "anna", **model)
+    assert (listed.stdout, listed.stderr) == ("", "0 conflicts\n")
+
+
 @pytest.mark.parametrize("request_", ["Tell me where I live.", "Sag mir, wo ich wohne.", "Dis-moi où j'habite."])
 def test_a_request_ends_no_fact(tmp_path: Path, model: dict[str, str], request_: str) -> None:
     home = Home(tmp_path / "home")

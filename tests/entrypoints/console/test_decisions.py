@@ -22,6 +22,9 @@ def test_a_conflict_is_settled_by_a_person_and_taken_back(app: App, caller: Call
     (decision,) = caller.get("/v1/users/anna/arbitrations").json["arbitrations"]
     visitor.do(f"/console/users/anna/decisions/{decision['id']}/revert")
     assert caller.get(f"/v1/users/anna/memories/{newer}").json["status"] == "active"
+    both = visitor.do(f"/console/users/anna/conflicts/{conflict}/settle", winner="both")
+    assert "None is open" in visible(both)
+    assert caller.get(f"/v1/users/anna/memories/{older}").json["status"] == "active"
 
 
 def test_a_conflict_that_is_not_there_is_absent(visitor: Visitor) -> None:

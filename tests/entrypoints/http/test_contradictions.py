@@ -141,7 +141,14 @@ def test_a_conflict_is_listed_and_resolved(app: App, caller: Caller) -> None:
     )  # fmt: skip
     assert conflict["proposal"] == {"action": "keep", "winner": new}
     target = f"/v1/users/anna/conflicts/{conflict_id}/resolve"
-    for body, status in ({"winner": "me"}, 422), ({}, 422), ({"winner": new, "x": 1}, 422), (b"{", 400):
+    wrong_ones: list[Any] = [
+        {"winner": new, "both": True},
+        {"both": False},
+        {},
+        {"winner": new, "x": 1},
+        {"winner": "me"},
+    ]
+    for body, status in *((one, 422) for one in wrong_ones), (b"{", 400):
         wrong = caller.post(target, body)
         check(wrong, document()["paths"][RESOLVE]["post"])
         assert wrong.status == status
@@ -156,6 +163,11 @@ def test_a_conflict_is_listed_and_resolved(app: App, caller: Caller) -> None:
     assert reverted.status == 200
     (conflict,) = caller.get("/v1/users/anna/conflicts", {"status": "open"}).json["conflicts"]
     assert "winner" not in conflict
+    for headers in ({}, {"idempotency_key": "b"}, {"idempotency_key": "b"}):
+        both = checked(caller.post(target, {"both": True}, **headers), RESOLVE, "post")
+        assert (both["status"], both.get("winner"), both.get("decision_id")) == ("settled", None, None)
+    statuses = [caller.get(f"/v1/users/anna/memories/{one}").json["status"] for one in (old, new)]
+    assert statuses == ["active", "active"]
 
 
 def test_lists_are_walked_by_a_cursor_of_their_own(app: App, caller: Caller) -> None:

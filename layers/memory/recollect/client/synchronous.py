@@ -558,13 +558,15 @@ class Resources:
         self,
         user_id: str,
         conflict_id: str,
-        winner: str,
+        winner: str | None = None,
         *,
+        both: bool = False,
         idempotency_key: str | None = None,
         **narrowing: Unpack[Narrowing],
     ) -> Json:
-        """Makes the winner supersede the other memory. Raises NotFound, Conflict, Unprocessable."""
-        segments, body = ("users", user_id, "conflicts", conflict_id, "resolve"), {"winner": winner}
+        """Makes the winner supersede the other one, or lets `both` hold. Raises NotFound, Conflict, Unprocessable."""
+        segments = ("users", user_id, "conflicts", conflict_id, "resolve")
+        body: Json = {"both": True} if both else {"winner": winner}
         return self._answer(post_once(idempotency_key, *segments, body=body, query=narrowing))
 
     def arbitrate(

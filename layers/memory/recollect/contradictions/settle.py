@@ -243,7 +243,8 @@ class SettleContradictions:
         if not fresh:
             return None
         found = self._find.find(replace(batch, events=fresh), profiles)
-        others = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
+        own = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
+        others = {i: event for i, event in own.items() if not self._only_asks(event, found.vectors)}
         newest = self._read.newest(scope, _READ_AHEAD) if len(others) > _FEW else None
         read = self._read.stored(scope, others, newest) if others else {}
         together = {**others, **{event.id: event for event in fresh}}

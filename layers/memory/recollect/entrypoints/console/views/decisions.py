@@ -68,10 +68,10 @@ def ask_to_settle(visit: Visit) -> Reply:
 
 @views.post(*_CONFLICT, "settle")
 def settle(visit: Visit) -> Reply:
-    """The one that was chosen counts, the other is superseded."""
+    """The one that was chosen counts, the other is superseded; or both hold."""
     form, user_id = visit.form, visit.ids["user_id"]
-    path = user_path(user_id, "conflicts", visit.ids["conflict_id"], "resolve")
-    visit.api.post(path, {"winner": form.get("winner", "")}, once=form.get("once", ""))
+    path, winner = user_path(user_id, "conflicts", visit.ids["conflict_id"], "resolve"), form.get("winner", "")
+    visit.api.post(path, {"both": True} if winner == "both" else {"winner": winner}, once=form.get("once", ""))
     return visit.go("users", user_id, "decisions", done="settled")
 
 

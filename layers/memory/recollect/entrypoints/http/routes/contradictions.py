@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recollect.app import App
 from recollect.arbitration.merge_memories import MergeOrder
@@ -26,6 +26,7 @@ from recollect.entrypoints.http.models import (
     RequestModel,
     Share,
     Time,
+    fault,
     page_of,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, memory_if_there
@@ -50,7 +51,16 @@ class ConflictsQuery(Narrowed, Paged):
 
 
 class Resolution(RequestModel):
-    winner: Identifier = Field(description="The one of the two that counts.")
+    """`winner`, or `both`."""
+
+    winner: Maybe[Identifier] = Field(None, description="The one of the two that counts.")
+    both: Maybe[bool] = Field(None, description="True: both hold; the conflict is settled and no memory changes.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.winner is None) is not bool(self.both):
+            raise fault("must have a winner, or both")
+        return self
 
 
 class MemoryMerge(RequestModel):
@@ -173,14 +183,16 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
 
 @routes.post(f"{USER}/conflicts/{{conflict_id}}/resolve", answer=ConflictResolved, errors=(404, 409), idempotent=True)
 def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resolution) -> Reply:
-    """A person's word on which of the two counts; the other one is superseded."""
+    """A person's word on which of the two counts, so that the other one is superseded; or that both hold."""
     scope, conflict_id = request.scope(query), request.path["conflict_id"]
+    use, settling = app.contradictions.resolution, Settling(actor=user_in(scope))
 
     def work(_attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
-        resolved = app.contradictions.resolution.resolve(
-            scope, conflict_id, body.winner, Settling(actor=user_in(scope)), request.now
-        )
+        if body.winner is None:
+            use.keep_both(scope, conflict_id, settling.actor, request.now)
+            return Answer(200, {"id": conflict_id, "decision_id": None})
+        resolved = use.resolve(scope, conflict_id, body.winner, settling, request.now)
         return Answer(200, {"id": conflict_id, "decision_id": resolved.decision_id})
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
