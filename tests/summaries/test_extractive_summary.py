@@ -121,6 +121,8 @@ def test_a_megabyte_of_noise_holds_no_goal(noise: str) -> None:
         ("I want to run 3 times a week", [("Run 3 times a week", "active", "3 times a week")]),
         ("I've decided to learn Spanish.", [("Learn Spanish", "active", None)]),
         ("I want to go home.", []),
+        ("I plan to defend in June, so every plan counts.", [("Defend in June", "active", None)]),
+        ("I plan to be back in July, I'll bring you something.", [("Be back in July", "active", None)]),
         ("I don't plan to leave.", []),
         ("Maybe I plan to leave soon.", []),
         ("Do you think I plan to leave?", []),

@@ -1,17 +1,22 @@
 """What holds no more is quoted by no summary, and ends the goals that rest on it (P-5, P-24)."""
 
 import json
+from typing import Any
 
 import pytest
 
-from embedded.contradicting import on, say
-from embedded.setting import ANNA, Memory
+from embedded.contradicting import on, say, settle
+from embedded.setting import ANNA, Memory, with_parts
 from embedded.summarizing import Summaries, answer, summaries_of
+from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.adapters.models.resilient import ExtractiveModel
 from recollect.context.model_call import ModelRequest
-from recollect.memories.audit import Action
+from recollect.contradictions.pairs import PairScores
+from recollect.contradictions.resolve import Settling
+from recollect.memories.audit import Action, Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.summaries.goals import GoalStatus
+from recollect.summaries.summary import IN_DOUBT
 from recollect.timeline.record import EventDraft
 from samples.judged import REMAINS
 
@@ -55,6 +60,48 @@ def test_a_summary_loses_what_is_superseded_later(memory: Memory, said: list[Eve
     summaries.memory.now = said[1].timestamp or memory.now
     text = summaries.made(force=True).text
     assert (kept in text, lost in text) == (True, False)
+
+
+UNSURE = "Lyon is home these days."
+IN_PARIS = f"{PARIS} {IN_DOUBT}"
+
+
+def doubting(memory: Memory) -> Summaries:
+    """A summary that quotes what later words put in doubt."""
+    judge = TablePairModel({(UNSURE, PARIS): PairScores(changed=0.4)})
+    summaries = quoting(with_parts(memory, pair_model=judge))
+    say(summaries.memory, on(-1, "My kettle is red."), on(0, PARIS))
+    summaries.made(force=True)
+    say(summaries.memory, on(1, UNSURE))
+    return summaries
+
+
+def system_prompt(summaries: Summaries, question: str, **asked: Any) -> str:
+    return summaries.memory.context(question, conversation_id="another", **asked).messages.messages[0].content
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("least", [None, 0.99], ids=["among hits", "with nothing found"])
+def test_a_context_marks_the_sentence_of_a_summary_that_later_words_put_in_doubt(
+    memory: Memory, least: float | None
+) -> None:
+    shown = system_prompt(doubting(memory), "Where do I live?", min_similarity=least)
+    assert IN_PARIS in shown
+    assert f"kettle is red. {IN_DOUBT}" not in shown
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("counts", [UNSURE, PARIS])
+def test_what_a_person_decides_takes_the_mark_away_or_the_sentence(memory: Memory, counts: str) -> None:
+    summaries = doubting(memory)
+    (conflict,) = summaries.app.contradictions.doubts.about(ANNA, [])
+    winner = conflict.newer if counts == UNSURE else conflict.older
+    who = Settling(actor=Actor(ActorKind.USER, "anna"))
+    summaries.app.contradictions.resolution.resolve(ANNA, conflict.id, winner, who, summaries.memory.now)
+    settle(summaries.memory)
+    shown = system_prompt(summaries, "Where do I live?")
+    assert IN_DOUBT not in shown
+    assert (PARIS in summaries.stored()[0].text) is (counts == PARIS)
 
 
 @pytest.mark.spec("P-24")

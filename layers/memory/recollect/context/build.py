@@ -26,7 +26,7 @@ from recollect.context.relevance import (
 )
 from recollect.context.rendering import ContextParts, Fence, goal_line
 from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
-from recollect.context.sources import ContextQuestion, ContextSources, Gathered
+from recollect.context.sources import Background, ContextQuestion, ContextSources, Gathered
 from recollect.contradictions.doubts import FindDoubts
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event
@@ -276,7 +276,9 @@ class BuildContext:
         gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
         read = self._read_together(gathered.recalled, request)
         gathered = replace(gathered, recalled=replace(gathered.recalled, missing=read.missing))
-        hits = self._relevant(scope, read, request.question.filters)
+        hits = self._relevant(scope, read, request.question.filters, gathered.background)
+        if not request.question.filters.looks_back:
+            gathered = replace(gathered, background=gathered.background.marked(hits.disputes.doubted))
         answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
         return replace(answer, seconds=time.perf_counter() - began)
 
@@ -290,12 +292,15 @@ class BuildContext:
             return replace(recalled, missing=(*recalled.missing, "rerank"))
         return replace(recalled, ranked=ordered)
 
-    def _relevant(self, scope: Scope, recalled: Recalled, filters: SearchFilters) -> RelevantHits:
+    def _relevant(
+        self, scope: Scope, recalled: Recalled, filters: SearchFilters, background: Background
+    ) -> RelevantHits:
         """The hits for the messages, best first; what may have changed one of the first stands behind it.
 
         Of questions that are nearly equal only the best.
         """
-        found = disputes(self._doubts, scope, recalled, filters)
+        summarised = background.summary is not None
+        found = disputes(self._doubts, scope, recalled, filters, summarised=summarised)
         chosen: dict[str, Ranked] = {}
         for one in without_repeated_questions(recalled.ranked):
             newer = [_as_good(each, one) for each in found.newer.get(recalled.identity(one), ())]

@@ -24,18 +24,26 @@ Sides: TypeAlias = Mapping[str, Sequence[OtherSide]]
 class Disputes:
     """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too.
 
-    What is announced to take a hit's place stands against it as well.
+    What is announced to take a hit's place stands against it as well. `doubted` are the older sides of all conflicts
+    that were read, those of hits or not.
     """
 
     sides: Sides
     newer: Mapping[str, tuple[Ranked, ...]]
+    doubted: frozenset[str] = frozenset()
 
 
-def disputes(find: FindDoubts, scope: Scope, recalled: Recalled, filters: SearchFilters) -> Disputes:
-    """Of the first hits; what stands against one and was not found is read."""
+def disputes(
+    find: FindDoubts, scope: Scope, recalled: Recalled, filters: SearchFilters, *, summarised: bool = False
+) -> Disputes:
+    """Of the first hits; what stands against one and was not found is read.
+
+    `summarised`: there is a summary, whose sentences may be in doubt where nothing was found.
+    """
     first = {recalled.identity(one): one for one in recalled.ranked[:_COMPARED]}
     oldest_first = sorted(first, key=lambda i: (first[i].candidate.timestamp, first[i].id))
-    pairs = [pair for one in find.about(scope, oldest_first) for pair in _both_ways(one) if pair[0] in first]
+    conflicts = find.about(scope, oldest_first) if first or summarised else ()
+    pairs = [pair for one in conflicts for pair in _both_ways(one) if pair[0] in first]
     pairs += _announced(recalled, first.values(), filters)
     known = _known(find, scope, recalled, [side.id for _, side in pairs], filters)
     sides: dict[str, list[OtherSide]] = {}
@@ -45,7 +53,8 @@ def disputes(find: FindDoubts, scope: Scope, recalled: Recalled, filters: Search
             sides.setdefault(own, []).append(told)
     newest_first = {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
     newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
-    return Disputes(newest_first, {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()})
+    shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
+    return Disputes(newest_first, shown, frozenset(one.older for one in conflicts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,10 @@ class Background:
         """
         return self.summary is not None and event.persona_id == scope.persona_id and self.summary.covers(event.ref)
 
+    def marked(self, doubted: frozenset[str]) -> Background:
+        """The same with a mark behind each sentence of the summary that one of these records is a source of."""
+        return self if self.summary is None else replace(self, summary=self.summary.marked(doubted))
+
 
 @dataclass(frozen=True, slots=True)
 class OpenBackground:

@@ -53,8 +53,6 @@ class FindDoubts:
 
         Where a page of them cannot be read, those among these alone. One settled a moment ago may be among them.
         """
-        if not oldest_first:
-            return ()
         newest, all_of_them = self._newest(scope)
         among = () if all_of_them else self._among(scope, oldest_first)
         conflicts = {one.id: one for one in (conflict_in(item.value) for item in (*newest, *among))}

@@ -56,7 +56,7 @@ _GIVEN_UP = re.compile(
 _NOT_SURE = re.compile(r"\b(?:don't|do not|never|maybe|might|not sure)\b")
 _CLAUSE_END = re.compile(
     r"[!?;…。！？]|\.(?:\s|$)| - | – |,? (?:but|because|so that)\b"
-    r"|, (?:and i|so i|so can|can you|which|considering|as i)\b",
+    r"|, (?:and i|i|so|can you|which|considering|as i)\b",
     re.IGNORECASE,
 )
 _FACT = re.compile(

@@ -18,6 +18,8 @@ from recollect.summaries.goals import TrackedGoal, tracked_document, tracked_fro
 from recollect.text.sentences import split_said_by
 
 FORMAT_VERSION = 1
+IN_DOUBT = "(in doubt: what was said later may have changed it)"
+"""Stands behind a sentence whose words an open conflict puts in doubt."""
 
 
 class Reason(StrEnum):
@@ -89,6 +91,17 @@ class Summary:
         if len(kept) == len(self.sentences):
             return self
         return replace(self, sentences=kept, text=" ".join(one.text for one in kept))
+
+    def marked(self, doubted: frozenset[str]) -> "Summary":
+        """The same with a mark behind each sentence that comes from one of these events; itself where there is none."""
+        if doubted.isdisjoint(self.source_event_ids):
+            return self
+        stand = [doubted.isdisjoint(one.source_event_ids) for one in self.sentences]
+        sentences = tuple(
+            one if stands else replace(one, text=f"{one.text} {IN_DOUBT}")
+            for one, stands in zip(self.sentences, stand, strict=True)
+        )
+        return replace(self, sentences=sentences, text=" ".join(one.text for one in sentences))
 
     def said_without(self, redacted: Callable[[str], str | None]) -> "Summary":
         """The same without sentences and goals that `redacted` changes."""
