@@ -1,12 +1,13 @@
 """Of what its words alone make important, only what states something lasting becomes a memory (P-10)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from recollect.adapters.judges.table_pairs import TablePairModel
-from recollect.core.event import Event, EventType
+from recollect.core.event import Event, EventType, Role
 from recollect.memories.promotion import route
 from recollect.memories.worth_keeping import WorthKeeping
 from recollect.rules.groups import Rules
@@ -55,6 +56,13 @@ def test_what_states_nothing_lasting_becomes_no_memory() -> None:
 def test_others_are_not_asked_about(one: Event) -> None:
     model = Keeping()
     assert WorthKeeping(model).passing_only([one], RULES) == frozenset()
+    assert model.asked == []
+
+
+def test_an_assistants_words_are_no_fact_of_the_user() -> None:
+    rules = replace(RULES, bridge=replace(RULES.bridge, min_importance=0.0))
+    told, model = said(FACT, role=Role.BOT), Keeping()
+    assert WorthKeeping(model).passing_only([told], rules) == {told.id}
     assert model.asked == []
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from embedded.contradicting import on, say, settle
+from embedded.failing import Fault, Faults, with_faults
 from embedded.setting import ANNA, Memory, with_parts
 from embedded.summarizing import Summaries, answer, summaries_of
 from recollect.adapters.judges.table_pairs import TablePairModel
@@ -13,6 +14,7 @@ from recollect.adapters.models.resilient import ExtractiveModel
 from recollect.context.model_call import ModelRequest
 from recollect.contradictions.pairs import PairScores
 from recollect.contradictions.resolve import Settling
+from recollect.core.errors import Unavailable
 from recollect.memories.audit import Action, Actor, ActorKind
 from recollect.memories.audit_log import AuditFilter
 from recollect.summaries.goals import GoalStatus
@@ -60,6 +62,18 @@ def test_a_summary_loses_what_is_superseded_later(memory: Memory, said: list[Eve
     summaries.memory.now = said[1].timestamp or memory.now
     text = summaries.made(force=True).text
     assert (kept in text, lost in text) == (True, False)
+
+
+@pytest.mark.spec("P-24")
+def test_a_summary_loses_what_is_superseded_though_the_first_try_to_redact_it_fails(memory: Memory) -> None:
+    summaries = quoting(memory)
+    ids = say(summaries.memory, on(-1, "My kettle is red."), on(0, PARIS))
+    summaries.made(force=True)
+    broken = with_faults(summaries.memory, Faults({ids[1]: Fault("steps.summaries", Unavailable)}))
+    broken.add(on(1, LYON))
+    assert broken.app.projection.reconciliation.run(broken.now).failed
+    settle(summaries.memory)
+    assert summaries.stored()[0].text == "User (31 March 2024): My kettle is red."
 
 
 UNSURE = "Lyon is home these days."

@@ -15,13 +15,13 @@ EMBEDDERS = ROOT / "layers/memory/recollect/adapters/embedders"
 _ROUNDS = 30
 
 
-def logistic_regression(features: Floats, targets: Floats, decay: Floats) -> Floats:
-    """The weights, by Newton's method; `decay` is each weight's, which keeps it small."""
+def logistic_regression(features: Floats, targets: Floats, decay: Floats, counts: Floats | float = 1.0) -> Floats:
+    """The weights, by Newton's method; `decay` is each weight's, which keeps it small, `counts` a row's weight."""
     found = numpy.zeros(features.shape[1])
     for _ in range(_ROUNDS):
         shares = 1 / (1 + numpy.exp(-(features @ found)))
-        slope = features.T @ (targets - shares) / len(targets) - decay * found
-        bend = (features * (shares * (1 - shares))[:, None]).T @ features / len(targets) + numpy.diag(decay)
+        slope = features.T @ (counts * (targets - shares)) / len(targets) - decay * found
+        bend = (features * (counts * shares * (1 - shares))[:, None]).T @ features / len(targets) + numpy.diag(decay)
         found = found + numpy.linalg.solve(bend, slope)
     return found
 

@@ -1,11 +1,12 @@
 """Both adapters of `PairModel` keep its contract; the trained one means what it says, in several languages."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from recollect.adapters.embedders.model_folder import JUDGE_FILE
-from recollect.adapters.judges.onnx_pairs import OnnxPairModel
+from recollect.adapters.judges.onnx_pairs import WORTH_FILE, OnnxPairModel
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contracts.pair_model import PAIRS, PairModelContract
 from recollect.contradictions.pairs import PairScores, StatementPair
@@ -53,6 +54,7 @@ class TestOnnx(PairModelContract):
         [
             ("Remember I'm allergic to penicillin.", "Always happy to help!"),
             ("Please remember that my son is called Tom.", "remember when we laughed so hard lol"),
+            ("I moved to Leeds in May, I always cycle to work.", "I am so tired lol, always the same on Mondays"),
             ("Merk dir: ich vertrage keine Laktose.", "Danke dir, du bist immer so lieb!"),
             ("记住，我对花生过敏。", "哈哈太好笑了，我永远支持你！"),
             ("Recuerda que mi hermana vive en Sevilla y es enfermera.", "¡Qué bien, siempre me haces reír!"),
@@ -61,6 +63,9 @@ class TestOnnx(PairModelContract):
     def test_what_is_worth_keeping_is_told_from_filler(self, model: PairModel, fact: str, filler: str) -> None:
         kept, passed_over = model.worth_keeping([fact, filler])
         assert kept >= LEAST_LASTING > passed_over
+
+    def test_what_is_worth_keeping_was_fitted_to_this_judge(self, model: PairModel) -> None:
+        assert json.loads(WORTH_FILE.read_text("ascii"))["judge"] == model.version
 
     @pytest.mark.spec("P-24")
     @pytest.mark.parametrize(

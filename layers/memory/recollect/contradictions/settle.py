@@ -400,5 +400,5 @@ def _made_now(projected: ProjectedRecords, settled: Mapping[str, StoredMemory]) 
 def _ended(changed: Iterable[StoredMemory]) -> list[EventRef]:
     """The events of memories that ended, whole or in part: summaries that quote them are made anew."""
     memories = (stored.memory for stored in changed)
-    over = [memory for memory in memories if memory.status is not MemoryStatus.ACTIVE or memory.lapses]
+    over = [memory for memory in memories if memory.has_ended]
     return [EventRef(source, memory.timestamp) for memory in over for source in memory.source_event_ids]

@@ -120,6 +120,11 @@ class Memory:
     def labels(self) -> Labels:
         return Labels(self.agent_id, self.app_id, self.namespace)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether something newer, or a person, ended it or a part of it, now or for a day to come."""
+        return self.status is not MemoryStatus.ACTIVE or bool(self.lapses)
+
     def expired(self, now: datetime) -> bool:
         """Whether every read hides it: from the instant `expires_at` on."""
         return self.expires_at is not None and self.expires_at <= now

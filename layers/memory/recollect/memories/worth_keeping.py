@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from recollect.core.event import Event, EventType
+from recollect.core.event import Event, EventType, Role
 from recollect.memories.promotion import passes
 from recollect.ports import PairModel
 from recollect.rules.groups import Rules
 from recollect.rules.importance import score
 
-LEAST_LASTING = 0.1
+LEAST_LASTING = 0.25
 """The probability of lasting from which on a message may become a memory (docs/memories.md has what it keeps out)."""
 
 
@@ -21,13 +21,15 @@ class WorthKeeping:
     def passing_only(self, events: Iterable[Event], rules: Rules) -> frozenset[str]:
         """The ids of those that state nothing lasting ("I'm always happy to help"). Raises NotReady.
 
-        What a caller called important, or a task, is not asked about.
+        What a caller called important, or a task, is not asked about; an assistant's words state nothing of a user.
         """
-        asked = [one for one in events if _by_words_alone(one, rules)]
-        if self._model is None or not asked:
+        doubtful = [one for one in events if _by_words_alone(one, rules)]
+        if self._model is None or not doubtful:
             return frozenset()
+        asked = [one for one in doubtful if one.role is not Role.BOT]
         shares = self._model.worth_keeping([one.content for one in asked])
-        return frozenset(one.id for one, share in zip(asked, shares, strict=True) if share < LEAST_LASTING)
+        kept = {one.id for one, share in zip(asked, shares, strict=True) if share >= LEAST_LASTING}
+        return frozenset(one.id for one in doubtful) - kept
 
 
 def _by_words_alone(event: Event, rules: Rules) -> bool:

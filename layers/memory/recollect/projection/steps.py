@@ -1,6 +1,6 @@
 """The steps that other subjects run in a projection: one list, one signature."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
@@ -139,7 +139,8 @@ class ProjectionSteps:
     def _update_summaries(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         deleted = [*batch.gone, *_replaced(batch.events, batch.memories)]
         superseded = [event.ref for event in batch.changed if event.superseded_by is not None]
-        self.summaries(scope, LostWords(deleted, [*superseded, *batch.ended]), now)
+        ended = dict.fromkeys([*superseded, *batch.ended, *_ended_before(batch.memories.values())])
+        self.summaries(scope, LostWords(deleted, list(ended)), now)
 
     def _note_expiry(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         self.expiry(scope, [_represented(event, batch.memories) for event in batch.events], batch.gone, now)
@@ -159,6 +160,12 @@ def _replaced(events: Sequence[Event], memories: Mapping[str, StoredMemory]) -> 
     found = (memories[event.id] for event in events if event.id in memories and memories[event.id].edits(event))
     changed = [one.memory for one in found if one.item.due is not None and one.memory.origin is not Origin.MERGED]
     return [EventRef(source, memory.timestamp) for memory in changed for source in memory.source_event_ids]
+
+
+def _ended_before(memories: Iterable[StoredMemory]) -> list[EventRef]:
+    """Events of memories that ended since the index last showed them: a try that was cut short, or a person's."""
+    due = [one.memory for one in memories if one.item.due is not None and one.memory.has_ended]
+    return [EventRef(source, memory.timestamp) for memory in due for source in memory.source_event_ids]
 
 
 def _represented(event: Event, memories: Mapping[str, StoredMemory]) -> Event:

@@ -5,6 +5,8 @@ dynamic int8 quantisation takes one scale for all activations of a call, so in a
 pairs.
 """
 
+import base64
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,13 +29,16 @@ from recollect.adapters.embedders.unigram import read_unigram
 from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of, splitting
 from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
 from recollect.core.errors import require_package
-from recollect.core.learned_share import logistic
+from recollect.core.learned_share import LearnedShare, logistic
 from recollect.core.vectors import FloatArray
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 _NUMBERS = ("scale", "shift", "message_from", "pair_from", "passing_from")
+WORTH_FILE = Path(__file__).with_name("worth_keeping.json")
+"""The row over early states that `infra/tools/judge/worth.py` fitted, and the version of the judge that it is for."""
+
 _CACHED_TEXTS = 256
 _MOST_READ = 512
 """Pieces of one text before it is cut to what the model reads."""
@@ -47,6 +52,12 @@ class _FirstLook:
     changed: float
     passing: float
     lasting: float
+
+    @property
+    def pooled(self) -> FloatArray:
+        """The state of `<s>` beside the mean state, (2 width): what the logits are read from."""
+        pieces: FloatArray = self.states[0]
+        return np.concatenate([pieces[0], pieces.mean(axis=0)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,7 @@ class OnnxPairModel:
         self.version = self._about.version
         self._lock = Lock()
         self._model: _Loaded | None = None
+        self._worth = _row_for(self.version)
         self._looked = lru_cache(_CACHED_TEXTS)(self._look)
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
@@ -102,11 +114,17 @@ class OnnxPairModel:
 
     def worth_keeping(self, texts: Sequence[str]) -> list[float]:
         """The probability of each that it is worth keeping, by the first layers alone. Raises NotReady."""
-        return [logistic(self._looked(text)[2]) for text in texts]
+        return [self._looked(text)[2] for text in texts]
+
+    def early_states(self, text: str) -> FloatArray:
+        """What the first layers make of a message alone, (2 width). Raises NotReady."""
+        return self._loaded().first_look(StatementPair(text, "")).pooled
 
     def _look(self, text: str) -> tuple[float, float, float]:
+        """The logits of changed and of passing, and the probability of being worth keeping."""
         seen = self._loaded().first_look(StatementPair(text, ""))
-        return seen.changed, seen.passing, seen.lasting
+        worth = self._worth.of(seen.pooled) if self._worth is not None else logistic(seen.lasting)
+        return seen.changed, seen.passing, worth
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
@@ -135,6 +153,14 @@ class OnnxPairModel:
 def _read(folder: Path) -> _About:
     about = read_about(folder, JUDGE_FILE, "judge")
     return _About(str(about["version"]), *numbers_in(about, _NUMBERS, folder, "judge"))
+
+
+def _row_for(version: str) -> LearnedShare | None:
+    """The row that was fitted to the states of this judge; another judge keeps its own."""
+    stored = json.loads(WORTH_FILE.read_text("ascii"))
+    if stored["judge"] != version:
+        return None
+    return LearnedShare(np.frombuffer(base64.b64decode(stored["weights"]), "<f4"), stored["bias"])
 
 
 def _load(folder: Path) -> _Loaded:
