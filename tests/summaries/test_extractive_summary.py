@@ -50,6 +50,12 @@ def test_what_repeats_is_said_once_and_small_talk_gives_way_to_facts() -> None:
     assert "Hi" not in text
 
 
+def test_a_word_or_two_are_told_only_where_nothing_else_is() -> None:
+    text = extractive_summary(said("Refusing.", "I moved to Lyon.", "Oh great."), None, 50)
+    assert text == "User (2 May 2024): I moved to Lyon."
+    assert extractive_summary(said("Refusing."), None, 50) == "User (1 May 2024): Refusing."
+
+
 def test_code_and_tables_are_left_out() -> None:
     code = "def main(): return 1\nI am a gardener in Lyon these days."
     assert extractive_summary(said(code), None, 50) == "User (1 May 2024): I am a gardener in Lyon these days."

@@ -25,6 +25,8 @@ _MOST_GOALS = 10
 _MOST_CHARACTERS = 8_000
 _FEWEST_TERMS = 1
 _SHARED = 0.5
+_FEWEST_TOLD = 3
+"""A sentence of fewer words ("oh great") tells nothing by itself."""
 _FEWEST_WORDS = 5
 _MOST_WORDS = 40
 _FIXED_COST = 4
@@ -152,7 +154,8 @@ def extractive_summary(evidence: Sequence[Evidence], previous: str | None, max_w
     fresh = [candidate for position, one in enumerate(said) for candidate in _candidates(one, position)]
     weights = _weights(said, old)
     kept = _chosen(old, weights, math.floor(max_words * _EARLIER_SHARE) if fresh else max_words, [])
-    for pool in ([one for one in fresh if _FEWEST_WORDS <= one.words <= _MOST_WORDS], fresh):
+    told = [one for one in fresh if one.words >= _FEWEST_TOLD] or ([] if kept else fresh)
+    for pool in ([one for one in told if _FEWEST_WORDS <= one.words <= _MOST_WORDS], told):
         kept += _chosen(pool, weights, max_words - sum(one.cost for one in kept), kept)
     return _written(kept) or first_words(" ".join(one.text for one in said), max_words)
 
