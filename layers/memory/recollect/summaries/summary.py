@@ -18,7 +18,7 @@ from recollect.summaries.goals import TrackedGoal, tracked_document, tracked_fro
 from recollect.text.sentences import split_said_by
 
 FORMAT_VERSION = 1
-IN_DOUBT = "(in doubt: what was said later may have changed it)"
+IN_DOUBT = "(perhaps no longer so)"
 """Stands behind a sentence whose words an open conflict puts in doubt."""
 
 
