@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy
 
 from infra.tools.judge.__main__ import LASTING, MONTHS
+from infra.tools.judge.evaluate import HELD
 from infra.tools.judge.examples import lasting, months
 from infra.tools.ranking.curves import Floats, logistic_regression
 from recollect.adapters.judges.onnx_pairs import WORTH_FILE, OnnxPairModel
@@ -29,7 +30,6 @@ _DECAY, _LEAST_DECAY = 0.01, 1e-9
 _LEARNT, _UNSEEN, _MONTHS = 1.0, 4.0, 0.2
 """The weight of a message that the judge has learnt from, of one that it has not, and of one of a month."""
 _UNSEEN_SETS = frozenset({"kd", "ke", "kf"})
-_HELD_MONTHS = frozenset({"u", "mc", "me"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def messages() -> Iterator[Message]:
     for month in months(MONTHS):
         kept = {part.id for part in month.lasting}
         for name, text in month.messages.items():
-            group = month.group if month.group in _HELD_MONTHS else "months"
+            group = month.group if month.group in HELD else "months"
             yield Message(group, month.lang, text, name in kept, _MONTHS)
 
 

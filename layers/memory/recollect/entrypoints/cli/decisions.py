@@ -183,8 +183,10 @@ def _named(given: str, found: Sequence[Numbered]) -> Numbered:
 def _whole(given: str, ids: Iterable[str], noun: str) -> str:
     """The id that is given, or the only one that begins so. Raises NotFound, InvalidInput where several do."""
     matching = [one for one in ids if given and one.startswith(given)]
-    if given in matching or len(matching) == 1:
-        return given if given in matching else matching[0]
+    if given in matching:
+        return given
+    if len(matching) == 1:
+        return matching[0]
     if not matching:
         raise NotFound(f"no such {noun}")
     raise InvalidInput(f"{len(matching)} {noun}s begin so: name more of the id")
