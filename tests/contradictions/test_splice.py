@@ -15,6 +15,10 @@ from recollect.contradictions.splice import spliced
         ("the flat is £850 a month", "it went up to £920", "the flat is £920 a month"),
         ("amlodipine 5 mg each morning", "she put me on 10 mg", "amlodipine 10 mg each morning"),
         ("Abgabe ist am 31.10.2026", "verschoben auf 14.11.2026", "Abgabe ist am 14.11.2026"),
+        ("dentist on december 3 at 9:30", "they moved me to december 10, same time", "dentist on december 10 at 9:30"),
+        ("dentist on 3 December at 9:30", "now 10 December at 14:00", "dentist on 10 December at 14:00"),
+        ("Zahnarzt am 3. Dezember um 9:30", "verschoben auf den 10. Dezember", "Zahnarzt am 10. Dezember um 9:30"),
+        ("歯医者は12月3日", "12月10日になった", "歯医者は12月10日"),
         ("体重是72kg", "今天早上 70kg", "体重是70kg"),
     ],
 )
@@ -30,6 +34,9 @@ def test_one_value_of_one_sort_is_replaced(older: str, newer: str, merged: str) 
         ("5 mg in the morning", "10 ml at night"),
         ("rent is 850", "850 as ever"),
         ("we meet on Tuesday", "at 7 now"),
+        ("december 3 at 9:30", "december 3 at 9:30 as ever"),
+        ("from 3 december to 10 december", "moved to 12 december"),
+        ("4 tickets for 3 december", "moved to 10 december"),
         ("at 19:30 for 45 minutes", "at 20:00"),
     ],
 )

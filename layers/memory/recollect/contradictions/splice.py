@@ -1,10 +1,14 @@
 """The exact partial change: one value of a sort that stands in both statements, and differs (P-24).
 
-"Rent is 850, all in" and "it went up to 920": the older statement with the new value in its place. Only digits are
-read, so that it is the same in every language; whatever is less than certain is no splice.
+"Rent is 850, all in" and "it went up to 920": the older statement with the new value in its place. Digits
+are read, and days by the names of months in many languages; whatever is less than certain is no splice.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.text.coming_dates import day_spans
 
 _CLOCK = r"\d{1,2}[:.h]\d{2}(?!\d)|\d{1,2} ?(?:am|pm)\b"
 _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
@@ -20,21 +24,52 @@ _VALUE = re.compile(
 
 
 def spliced(older: str, newer: str) -> str | None:
-    """The older statement with its one value replaced by the newer's of the same sort; None where that is unsure."""
+    """The older statement with the newer's value in the place of its own of that sort; None where that is unsure.
+
+    An appointment may move as a whole ("3 December at 9:30", "moved to the 10th of December at 14:00"), or to another
+    day at the same time.
+    """
     olds, news = _values(older), _values(newer)
-    sorts = [sort for sort in olds if sort in news and olds.keys() | news.keys() <= {sort}]
-    if len(sorts) != 1 or len(olds[sorts[0]]) != 1 or len(news[sorts[0]]) != 1:
+    if not news or not _is_of(set(news), set(olds)) or any(len(one) != 1 for one in (*olds.values(), *news.values())):
         return None
-    (old,), (new,) = olds[sorts[0]], news[sorts[0]]
-    if old.group() == new.group() or _unit(old.group()) != _unit(new.group()):
+    pairs = [(olds[sort][0], news[sort][0]) for sort in news]
+    if any(_unit(old.said) != _unit(new.said) for old, new in pairs if old.sort != _DATE_SORT):
         return None
-    return older[: old.start()] + new.group() + older[old.end() :]
+    if all(old.said.casefold() == new.said.casefold() for old, new in pairs):
+        return None
+    return _replaced(older, pairs)
 
 
-def _values(text: str) -> dict[str, list[re.Match[str]]]:
-    found: dict[str, list[re.Match[str]]] = {}
+_DATE_SORT, _CLOCK_SORT = "date", "clock"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value as a text says it, its sort, and its place, half-open."""
+
+    sort: str
+    said: str
+    span: tuple[int, int]
+
+
+def _is_of(news: set[str], olds: set[str]) -> bool:
+    """Whether the newer has values of the older's sorts: of the one there is, or of an appointment's day and time."""
+    return news == olds if len(olds) == 1 else _DATE_SORT in news <= olds == {_DATE_SORT, _CLOCK_SORT}
+
+
+def _replaced(text: str, pairs: Sequence[tuple[_Value, _Value]]) -> str:
+    for old, new in sorted(pairs, key=lambda pair: pair[0].span, reverse=True):
+        text = text[: old.span[0]] + new.said + text[old.span[1] :]
+    return text
+
+
+def _values(text: str) -> dict[str, list[_Value]]:
+    days = day_spans(text)
+    found = {_DATE_SORT: [_Value(_DATE_SORT, text[slice(*span)], span) for span in days]} if days else {}
     for match in _VALUE.finditer(text):
-        found.setdefault(str(match.lastgroup), []).append(match)
+        if not any(start < match.end() and match.start() < end for start, end in days):
+            value = _Value(str(match.lastgroup), match.group(), match.span())
+            found.setdefault(value.sort, []).append(value)
     return found
 
 

@@ -76,10 +76,16 @@ def names_a_day(text: str) -> bool:
     """Whether the text names a day of the calendar or of the week."""
     words = re.findall(rf"{_NAME}", fold(text))
     return (
-        any(_numbers(match) for pattern in _OF_A_DAY for match in pattern.finditer(text))
+        bool(day_spans(text))
         or any(word in _WEEKDAYS or word.removesuffix("s") in _WEEKDAYS for word in words)
         or _UNSPACED_WEEKDAY.search(text) is not None
     )
+
+
+def day_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the text names days of the calendar, in its order, half-open; a month alone is none."""
+    found = (match for pattern in _OF_A_DAY for match in pattern.finditer(text))
+    return tuple(sorted(match.span() for match in found if _numbers(match)))
 
 
 def _days(text: str, today: date) -> Iterator[tuple[date, tuple[int, int]]]:
