@@ -6,10 +6,10 @@ python -m infra.tools.dependencies              # as pinned, what is new resolve
 python -m infra.tools.dependencies --upgrade    # resolves all anew
 python -m infra.tools.dependencies --check      # says which files do not fit what they are made from; needs no network
 
-`layers/dependencies` holds what the package and its extras `engine`, `aws` and `console` need, without what
-NOT_IN_FUNCTIONS names, `layers/mcp` what the extra `mcp` needs beside that, `layers/embedder` what embeds: one package
-in two layers of a function would be laid over itself. `infra/model-requirements.txt` is for the machine that makes the
-layers, and no layer: what builds the model.
+`layers/dependencies` holds what the package and its extras `aws` and `console` need, without what NOT_IN_FUNCTIONS
+names, `layers/mcp` what the extra `mcp` needs beside that, `layers/embedder` what embeds: one package in two layers of
+a function would be laid over itself. `infra/model-requirements.txt` is for the machine that makes the layers, and no
+layer: what builds the model.
 """
 
 import argparse
@@ -80,10 +80,9 @@ def files() -> list[PinnedFile]:
     with (ROOT / "pyproject.toml").open("rb") as stream:
         project: Mapping[str, Any] = tomllib.load(stream)["project"]
     extras = project["optional-dependencies"]
-    of_all = (*project["dependencies"], *extras["engine"], *extras["console"], *extras["aws"])
-    engines = [each for each in of_all if Requirement(each).name != project["name"]]
-    base = [each for each in engines if Requirement(each).name not in NOT_IN_FUNCTIONS]
-    known = [*extras["engine"], *extras["embedder"]]
+    of_all = (*project["dependencies"], *extras["console"], *extras["aws"])
+    base = [each for each in of_all if Requirement(each).name not in NOT_IN_FUNCTIONS]
+    known = [*project["dependencies"], *extras["embedder"]]
     model = ROOT / "infra/model-requirements.txt"
     return [
         PinnedFile(ROOT / "layers/dependencies/requirements.txt", tuple(sorted(base)), below=False),

@@ -1,9 +1,11 @@
 """The wheel as `make dist` builds it, and virtual environments that it is installed into."""
 
 import os
+import shlex
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 from infra.tools import dist
@@ -11,18 +13,21 @@ from tools.pages import ROOT
 
 
 class Installation:
-    """A virtual environment with what the wheel and these extras bring, and a home of its own."""
+    """A virtual environment with a home of its own, and the wheel in it as somebody would install it."""
 
-    def __init__(self, folder: Path, wheel: Path, *extras: str) -> None:
-        """Raises AssertionError with what pip says, where it fails."""
+    def __init__(self, folder: Path, wheel: Path, *commands: str) -> None:
+        """Installs as each command says (what follows `pip install`). Raises AssertionError where pip fails."""
         self.bin, self.home = folder / "venv/bin", folder / "home"
         venv.create(folder / "venv", with_pip=False, symlinks=True)
+        for command in commands:
+            self._install([_located(word, wheel) for word in shlex.split(command)])
+
+    def _install(self, arguments: Sequence[str]) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet", "--no-compile"]
         options = ["--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]
-        named = f"recollect[{','.join(extras)}] @ {wheel.as_uri()}"
-        bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # pip would count it in
+        alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # pip would count it in
         done = subprocess.run(
-            [*pip, *options, named], capture_output=True, text=True, check=False, cwd=folder, env=bare
+            [*pip, *options, *arguments], capture_output=True, text=True, check=False, cwd=self.home.parent, env=alone
         )
         assert done.returncode == 0, done.stderr
 
@@ -51,6 +56,10 @@ class Installation:
             stdin=subprocess.DEVNULL,
             timeout=120,
         )
+
+
+def _located(word: str, wheel: Path) -> str:
+    return f"{word} @ {wheel.as_uri()}" if word.partition("[")[0] == "recollect" else word
 
 
 def built(folder: Path) -> tuple[Path, Path]:

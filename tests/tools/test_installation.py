@@ -1,6 +1,7 @@
-"""The wheel in empty environments: by itself, with the client; with what runs a memory in the process; for a laptop.
+"""The wheel in empty environments: by itself, with client, command and a memory in the process; the client alone; for a
+laptop.
 
-What an extra brings is asked for in one sentence, by what needs it.
+What is missing is asked for in one sentence, by what needs it.
 """
 
 import re
@@ -20,17 +21,19 @@ from zipfile import ZipFile
 import pytest
 
 from infra.tools.dependencies import NOT_IN_FUNCTIONS
-from recollect import Recollect
 from recollect.core.errors import ENGINE_PACKAGES
 from tools.installing import Installation, built
 from tools.pages import ROOT, blocks
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FOR_LOCAL, FOR_AWS = "pip install 'recollect[local]'", "pip install 'recollect[aws]'"
-BARE_MEGABYTES = 40
-"""Without compiled modules, which add 9 (tools.installing)."""
+MEGABYTES, CLIENT_MEGABYTES = 105, 40
+"""Without compiled modules, which add 32 and 9 (tools.installing)."""
 IMPORT_SECONDS = 0.15
 THREE_LINES = blocks((ROOT / "README.md").read_text("utf-8"), "python")[0]
+DEPENDENCIES = (ROOT / "docs/dependencies.md").read_text("utf-8")
+CLIENT_ALONE = re.findall(r"^\$ pip install (.+)", blocks(DEPENDENCIES, "console")[0], re.MULTILINE)
+"""What the page says, run as it stands there."""
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +43,17 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def bare(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return Installation(tmp_path_factory.mktemp("bare"), archives[1])
+    return Installation(tmp_path_factory.mktemp("bare"), archives[1], "recollect")
 
 
 @pytest.fixture(scope="module")
-def engine(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return Installation(tmp_path_factory.mktemp("engine"), archives[1], "engine")
+def client(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("client"), archives[1], *CLIENT_ALONE)
 
 
 @pytest.fixture(scope="module")
 def laptop(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return Installation(tmp_path_factory.mktemp("laptop"), archives[1], "local")
+    return Installation(tmp_path_factory.mktemp("laptop"), archives[1], "recollect[local]")
 
 
 def test_the_archives_are_the_same_bytes_each_time(archives: tuple[Path, Path], tmp_path: Path) -> None:
@@ -77,17 +80,38 @@ def test_the_wheel_has_the_package_whole_and_nothing_else(archives: tuple[Path, 
     assert {"Typing :: Typed", "Programming Language :: Python :: 3.11"} <= set(told.get_all("Classifier", []))
 
 
-def test_the_wheel_by_itself_has_the_client_and_the_command(bare: Installation) -> None:
-    done = bare.run(
+def test_the_wheel_by_itself_has_client_command_and_a_memory_in_the_process(bare: Installation) -> None:
+    program = """
+        from recollect import Recollect
+
+        with Recollect.local() as memory:
+            memory.add("I moved to Lyon last week", user_id="anna")
+            print(memory.search("When was Lyon?", user_id="anna")["results"][0]["content"])
+            print("Lyon" in memory.context("What of Lyon?", user_id="anna")["prompt"])
+    """
+    done = bare.run("python", "-c", textwrap.dedent(program))
+    assert (done.returncode, done.stdout) == (0, "I moved to Lyon last week\nTrue\n"), done.stderr
+    assert f"by words alone: the embedding model needs the package onnxruntime: {FOR_LOCAL}" in done.stderr
+    assert bare.run("recollect", "--version").stdout == "recollect 0.1.0\n"
+    found = bare.run("recollect", "search", "Lyon", "--user", "anna")
+    assert (found.returncode, "moved to Lyon" in found.stdout, "by words alone" in found.stderr) == (0, True, True)
+    assert megabytes(bare) < MEGABYTES
+
+
+def test_the_client_alone_is_small_and_has_its_version(client: Installation) -> None:
+    done = client.run(
         "python", "-c", "from recollect import Recollect; Recollect('http://127.0.0.1:8700').close(); print('imported')"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "imported\n", "")
-    assert bare.run("recollect", "--version").stdout == "recollect 0.1.0\n"
-    shown = bare.run("recollect", "--help")
+    assert client.run("recollect", "--version").stdout == "recollect 0.1.0\n"
+    shown = client.run("recollect", "--help")
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert FOR_LOCAL in shown.stdout
-    sizes = [path.stat().st_size for path in bare.packages.rglob("*") if path.is_file()]
-    assert sum(sizes) < BARE_MEGABYTES * 1e6
+    assert "needs the package numpy: pip install recollect\n" in shown.stdout
+    assert megabytes(client) < CLIENT_MEGABYTES
+
+
+def megabytes(installation: Installation) -> float:
+    return sum(path.stat().st_size for path in installation.packages.rglob("*") if path.is_file()) / 1e6
 
 
 @pytest.mark.parametrize(
@@ -98,18 +122,18 @@ def test_the_wheel_by_itself_has_the_client_and_the_command(bare: Installation) 
     ],
     ids=["local", "command"],
 )
-def test_the_wheel_by_itself_says_in_one_sentence_what_runs_a_memory(
-    bare: Installation, needs: str, program: tuple[str, ...]
+def test_the_client_alone_says_in_one_sentence_what_runs_a_memory(
+    client: Installation, needs: str, program: tuple[str, ...]
 ) -> None:
-    done = bare.run(*program)
+    done = client.run(*program)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1].split(": ", 1)[1] == f"{needs} needs the package numpy: {FOR_LOCAL}"
+    assert done.stderr.splitlines()[-1].split(": ", 1)[1] == f"{needs} needs the package numpy: pip install recollect"
     assert program[0] == "python" or len(done.stderr.splitlines()) == 1
 
 
-def test_a_memory_is_run_by_what_the_extra_of_that_name_installs() -> None:
-    named = {re.match(r"[\w-]+", one)[0] for one in PROJECT["optional-dependencies"]["engine"]}  # type: ignore[index]
-    assert named == set(ENGINE_PACKAGES)
+def test_a_memory_is_run_by_what_every_installation_brings() -> None:
+    named = {re.match(r"[\w-]+", one)[0] for one in PROJECT["dependencies"]}  # type: ignore[index]
+    assert named == {*ENGINE_PACKAGES, "httpx"}
 
 
 def test_a_bare_import_is_quick_and_brings_nothing_else(bare: Installation) -> None:
@@ -131,9 +155,9 @@ def test_a_bare_import_is_quick_and_brings_nothing_else(bare: Installation) -> N
     ids=["serve", "mcp", "init"],
 )
 def test_a_command_that_needs_more_asks_for_it_in_one_sentence(
-    engine: Installation, command: tuple[str, ...], package: str
+    bare: Installation, command: tuple[str, ...], package: str
 ) -> None:
-    done = engine.run("recollect", *command)
+    done = bare.run("recollect", *command)
     assert (done.returncode, done.stdout) == (1, "")
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith("error: ")
@@ -143,29 +167,17 @@ def test_a_command_that_needs_more_asks_for_it_in_one_sentence(
 @pytest.mark.parametrize(
     ("setting", "value"), [("RECOLLECT_ENGINES", "aws"), ("RECOLLECT_EMBEDDER", "bedrock")], ids=["engines", "embedder"]
 )
-def test_what_calls_aws_asks_for_its_packages(engine: Installation, setting: str, value: str) -> None:
+def test_what_calls_aws_asks_for_its_packages(bare: Installation, setting: str, value: str) -> None:
     own = {setting: value, "RECOLLECT_SEARCH_ENGINE": "table"}
-    done = engine.run("recollect", "doctor", **own)
+    done = bare.run("recollect", "doctor", **own)
     assert done.returncode == 1
     assert f"{setting}={value} needs the package boto3: {FOR_AWS}" in done.stdout + done.stderr
 
 
-def test_doctor_says_which_package_is_missing(engine: Installation) -> None:
-    done = engine.run("recollect", "doctor")
+def test_doctor_says_which_package_is_missing(bare: Installation) -> None:
+    done = bare.run("recollect", "doctor")
     assert done.returncode == 1
     assert f"needs the package onnxruntime: {FOR_LOCAL}" in done.stdout
-
-
-def test_without_a_model_commands_and_the_process_work_by_words_alone(engine: Installation) -> None:
-    saved = engine.run("recollect", "memories", "save", "Anna is allergic to peanuts", "--user", "anna")
-    assert saved.returncode == 0, saved.stderr
-    found = engine.run("recollect", "search", "peanuts", "--user", "anna")
-    assert found.returncode == 0, found.stderr
-    assert "allergic to peanuts" in found.stdout
-    assert "by words alone" in found.stderr
-    shown = engine.run("python", "-c", THREE_LINES.replace("Where do I live?", "When was Lyon?"))
-    assert (shown.returncode, shown.stdout) == (0, "I moved to Lyon last week\n")
-    assert f"by words alone: the embedding model needs the package onnxruntime: {FOR_LOCAL}" in shown.stderr
 
 
 def test_the_three_lines_of_the_readme_run_on_a_laptop(laptop: Installation) -> None:
@@ -178,7 +190,14 @@ def test_the_three_lines_of_the_readme_run_on_a_laptop(laptop: Installation) -> 
     assert laptop.run("python", "-c", layers).stdout == "True\n"
 
 
-def test_a_laptop_serves_what_its_client_asks(laptop: Installation) -> None:
+def test_a_laptop_serves_what_the_client_alone_asks(laptop: Installation, client: Installation) -> None:
+    program = """
+        from recollect import Recollect
+
+        with Recollect("http://{}") as memory:
+            memory.add("I moved to Lyon", user_id="ben")
+            print(memory.search("Lyon", user_id="ben")["results"][0]["content"])
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -187,9 +206,8 @@ def test_a_laptop_serves_what_its_client_asks(laptop: Installation) -> None:
     with subprocess.Popen(command, env=environment, cwd="/", stderr=subprocess.PIPE) as server:
         try:
             wait_until_ready(address)
-            with Recollect(f"http://{address}") as memory:
-                memory.add("I moved to Lyon", user_id="ben")
-                assert memory.search("Lyon", user_id="ben")["results"][0]["content"] == "I moved to Lyon"
+            asked = client.run("python", "-c", textwrap.dedent(program.format(address)))
+            assert (asked.stdout, asked.stderr) == ("I moved to Lyon\n", "")
         finally:
             server.send_signal(signal.SIGTERM)
             server.communicate(timeout=30)

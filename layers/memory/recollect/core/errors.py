@@ -113,18 +113,20 @@ class ConfigurationError(RecollectError):
         self.variable = variable
 
 
+INSTALL_BASE = "pip install recollect"
+"""Installs what runs a memory in this process, where `pip install --no-deps` left it out."""
 INSTALL = "pip install 'recollect[local]'"
 """Installs everything that a laptop can use."""
 INSTALL_AWS = "pip install 'recollect[aws]'"
 """Installs what calls AWS: its engines, and Bedrock."""
 ENGINE_PACKAGES = ("certifi", "numpy", "pydantic", "rich", "typer", "urllib3")
-"""What runs a memory in this process, and the commands: the extra `engine`. The client does without."""
+"""What runs a memory in this process, and the commands, of what every installation brings. The client does without."""
 
 
 def require_engine(purpose: str) -> None:
     """Raises NotReady, with the command that installs it, where one of `ENGINE_PACKAGES` is missing."""
     for package in ENGINE_PACKAGES:
-        require_package(package, purpose)
+        require_package(package, purpose, INSTALL_BASE)
 
 
 def require_package(package: str, purpose: str, install: str = INSTALL) -> None:

@@ -1,4 +1,4 @@
-"""The program `recollect`. The client alone comes without what runs it: then it says how to get that."""
+"""The program `recollect`. Beside the client alone (`pip install --no-deps`) it says how to get what runs it."""
 
 import gc
 import sys
