@@ -1,4 +1,4 @@
-"""The classes of Strands, Pydantic AI, LlamaIndex, LangChain and CrewAI: what their pages do not show."""
+"""The classes of Strands, Pydantic AI, OpenAI Agents, LlamaIndex, LangChain, CrewAI: what their pages do not show."""
 
 import asyncio
 import sys
@@ -247,6 +247,141 @@ def test_llama_index_messages_are_put_set_and_cut(memory: Recollect) -> None:
     assert asyncio.run(block.aget([])) == asyncio.run(block.aget([ChatMessage("Where?")])) == ""
 
 
+def test_what_a_llama_index_engine_says_for_a_delivery_is_put_once(memory: Recollect) -> None:
+    from llama_index.core.chat_engine import SimpleChatEngine
+    from llama_index.core.llms import MockLLM
+
+    from recollect.integrations.llama_index import RecollectMemory
+
+    for delivery_id in ("hook-1", "hook-1", "hook-2", None):
+        own: Any = {"user_id": "llama-2", "delivery_id": delivery_id, "memory": memory}
+        session = RecollectMemory("talk", **own)
+        engine = SimpleChatEngine.from_defaults(llm=MockLLM(max_tokens=1), memory=session)
+        for _ in range(2):  # the same words twice in one delivery are two messages
+            engine.chat("ok")
+    roles = [one.role.value for one in session.get_all()]
+    assert roles == ["user", "assistant"] * 6
+
+
+def test_what_an_openai_run_adds_is_added_once_however_often_it_goes_on(memory: Recollect) -> None:
+    from agents import Agent, Runner, RunState, function_tool
+    from agents.testing import ScriptedModel
+    from openai.types.responses import ResponseFunctionToolCall
+
+    from recollect.integrations.openai_agents import RecollectSession
+
+    @function_tool(needs_approval=True)
+    def weather(place: str) -> str:
+        return f"sunny in {place}"
+
+    model = ScriptedModel()
+    agent = Agent(name="Guide", model=model, tools=[weather])
+    call = ResponseFunctionToolCall(
+        id="fc_0123456789abcdef",
+        call_id="call_0123456789abcdef",
+        name="weather",
+        arguments='{"place": "Lyon"}',
+        type="function_call",
+    )
+    session = RecollectSession("talk", user_id="openai-1", memory=memory)
+
+    async def use() -> None:
+        model.enqueue([call])
+        kept = (await Runner.run(agent, "Weather?", session=session)).to_state().to_string()
+        for text in ("Sunny", "It is sunny"):  # a worker that resumes twice; the model finds other words
+            state: Any = await RunState.from_string(agent, kept)
+            state.approve(state.get_interruptions()[0])
+            model.enqueue([openai_message(text, f"msg_{text:x>16}1")])
+            await Runner.run(agent, state, session=session)
+        kinds = [item.get("type") or item.get("role") for item in await session.get_items()]
+        assert kinds == ["user", "function_call", "function_call_output", "message", "message"]
+
+    asyncio.run(use())
+
+
+def openai_message(text: str, id: str) -> Any:
+    from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+
+    part = ResponseOutputText(type="output_text", text=text, annotations=[], logprobs=[])
+    return ResponseOutputMessage(id=id, type="message", role="assistant", content=[part], status="completed")
+
+
+def test_an_openai_run_that_is_delivered_twice_adds_its_words_once(memory: Recollect) -> None:
+    from agents import Agent, Runner
+    from agents.testing import ScriptedModel
+
+    from recollect.integrations.openai_agents import RecollectSession
+
+    model, ids = ScriptedModel(), iter(range(100))
+    agent = Agent(name="Guide", model=model)
+
+    async def run(answer: str, delivery_id: str | None, user_id: str = "openai-2", times: int = 1) -> list[str]:
+        session: Any = RecollectSession("talk", user_id=user_id, delivery_id=delivery_id, memory=memory)
+        for _ in range(times):
+            model.enqueue([openai_message(answer, f"msg_0123456789ab{next(ids):04}")])
+            await Runner.run(agent, "ok", session=session)
+        return [str(item.get("type") or item["content"]) for item in await session.get_items()]
+
+    async def use() -> None:
+        for _ in range(2):
+            assert await run("fine", "hook-1") == ["ok", "message"]
+        assert await run("well", "hook-1") == ["ok", "message", "message"]
+        assert (await run("fine", "hook-2"))[3:] == ["ok", "message"]
+        assert await run("fine", "hook-1", user_id="openai-3") == ["ok", "message"]
+        for _ in range(2):  # twice the same words in one session are two turns
+            assert await run("fine", "hook-3", "openai-4", times=2) == ["ok", "message"] * 2
+        assert await run("fine", None, "openai-4", times=2) == ["ok", "message"] * 4
+
+    asyncio.run(use())
+
+
+def test_items_are_known_by_lasting_ids_and_content_and_come_again_when_they_were_removed(memory: Recollect) -> None:
+    from recollect.integrations.openai_agents import RecollectSession
+
+    class Forgetful(Recollect):
+        """Its answers are lost."""
+
+        def append_log(self, *args: Any, **options: Any) -> Any:
+            memory.append_log(*args, **options)
+            raise ConnectionError
+
+    def session(given: Recollect = memory, **own: Any) -> Any:
+        return RecollectSession("items", user_id="openai-5", memory=given, **own)
+
+    def message(text: str, id: str | None) -> Any:
+        return {"role": "assistant", "content": text} | ({} if id is None else {"id": id})
+
+    lasting = [message(text, f"msg_0123456789abcdef{text}") for text in "abc"]
+
+    async def use() -> None:
+        for _ in range(2):
+            await session().add_items([*lasting, message("b", lasting[0]["id"]), message("d", None)])
+        assert [one["content"] for one in await session().get_items()] == ["a", "b", "c", "b", "d", "d"]
+        await session().clear_session()
+        await session().add_items(lasting)
+        await session().pop_item()
+        await session().add_items(lasting)
+        assert await session().get_items() == lasting
+        await session().clear_session()
+        for id in ("1", "__fake_id__", "get_current_weather"):  # what scripted and local models call everything
+            await session().add_items([message("ok", id)])
+            await session().add_items([message("ok", id)])
+        assert len(await session().get_items()) == 6
+        await session().clear_session()
+        many = [message(str(number), f"msg_0123456789abcdef{number}") for number in range(21)]
+        for items in (many, many, many[:20], many[:20], [message("x" * 250_000, "msg_0123456789abcdef")] * 2):
+            await session().add_items(items)
+        assert len(await session().get_items()) == 21 + 21 + 20 + 2
+        await session().clear_session()
+        once = session(Forgetful("http://none.invalid"), delivery_id="hook-1")
+        for _ in range(2):
+            with pytest.raises(ConnectionError):
+                await once.add_items([message("ok", None), message("ok", None)])
+        assert len(await session().get_items()) == 2
+
+    asyncio.run(use())
+
+
 def test_a_langchain_history_keeps_every_kind_of_message(memory: Recollect) -> None:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
@@ -266,6 +401,35 @@ def test_a_langchain_history_keeps_every_kind_of_message(memory: Recollect) -> N
     assert RecollectChatHistory("talk", user_id="langchain-2", memory=memory).messages == []
     history.clear()
     assert history.messages == []
+
+
+def test_a_langchain_message_with_an_id_is_kept_once_however_often_its_run_is_delivered(memory: Recollect) -> None:
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage, HumanMessage
+    from langchain_core.runnables.history import RunnableWithMessageHistory
+
+    from recollect.integrations.langchain import RecollectChatHistory
+
+    def answered(answer: str, text: str, id: str | None, user_id: str = "langchain-3") -> None:
+        model = GenericFakeChatModel(messages=iter([AIMessage(answer)]))
+        chat = RunnableWithMessageHistory(
+            model, lambda session: RecollectChatHistory(session, user_id=user_id, memory=memory)
+        )
+        chat.invoke([HumanMessage(text, id=id)], {"configurable": {"session_id": "talk"}})
+
+    def kept(user_id: str = "langchain-3") -> list[str]:
+        return [one.text for one in RecollectChatHistory("talk", user_id=user_id, memory=memory).messages]
+
+    for answer in ("fine", "fine", "well"):  # the third time the model finds other words
+        answered(answer, "ok", "hook-1")
+    assert kept() == ["ok", "fine", "well"]
+    answered("fine", "ok", "hook-2")
+    answered("fine", "other words", "hook-2")
+    assert kept()[3:] == ["ok", "fine", "other words", "fine"]
+    answered("fine", "ok", "hook-1", user_id="langchain-4")
+    for _ in range(2):
+        answered("fine", "ok", None, user_id="langchain-4")
+    assert kept("langchain-4") == ["ok", "fine"] * 3
 
 
 def test_crewai_s_records_are_narrowed_counted_and_deleted(memory: Recollect) -> None:

@@ -1,9 +1,8 @@
-"""What the classes of this package have in common: a client, its own or shared, and how logs and contexts are read."""
+"""What the classes of this package have in common: a client, its own or shared, and how contexts are read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from recollect.client.recollect import Recollect
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from recollect.client.types import ContextAnswer
 
 SERVER = "http://127.0.0.1:8700"
-_READ_AT_ONCE = 1_000
 
 
 class Connected:
@@ -81,14 +79,3 @@ def recalled(context: ContextAnswer) -> str:
     """
     told = "\n\n".join(str(one["content"]) for one in context["messages"] if one["role"] == "system")
     return told if context["fence"]["close"] in told else ""
-
-
-def newest_payloads(memory: Recollect, user_id: str, conversation_id: str, most: int | None) -> list[Any]:
-    """The payloads of a log's newest `most` entries, of all for None, in the order in which they were added."""
-    if most is None:
-        return [one["payload"] for one in memory.log(user_id, conversation_id, limit=_READ_AT_ONCE)]
-    if most <= 0:
-        return []
-    at_once = min(most, _READ_AT_ONCE)
-    newest = islice(memory.log(user_id, conversation_id, newest_first=True, limit=at_once), most)
-    return [one["payload"] for one in newest][::-1]

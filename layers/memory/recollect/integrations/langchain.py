@@ -14,7 +14,8 @@ from langchain_core.messages import BaseMessage, message_to_dict, messages_from_
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 
-from recollect.integrations.connection import SERVER, Opened, OpenedSession, newest_payloads
+from recollect.integrations.connection import SERVER, Opened, OpenedSession
+from recollect.integrations.session_log import SessionItem, SessionLog
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from recollect.client.transport import ApiKey
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "function": "tool", "system": "system"}
+_OF_A_RUN = frozenset({"id", "response_metadata", "usage_metadata"})
+"""What differs where the same is said by another run."""
 
 
 class RecollectChatHistory(OpenedSession, BaseChatMessageHistory):
@@ -44,24 +47,26 @@ class RecollectChatHistory(OpenedSession, BaseChatMessageHistory):
         memory: Recollect | None = None,
     ) -> None:
         self.session_id = session_id
-        self._place = (user_id or session_id, session_id)
         self._limit = limit
         self._connect(url, api_key, memory)
+        self._log = SessionLog(self._memory, user_id or session_id, session_id)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """The messages in the order in which they were added, or the newest `limit` of them."""
-        return messages_from_dict(newest_payloads(self._memory, *self._place, self._limit))
+        return messages_from_dict(self._log.newest(self._limit))
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Adds all of them or none. Raises Unprocessable for more than 1,000 messages or 2 MB at once."""
-        entries = [_entry(message) for message in messages]
-        if entries:
-            self._memory.append_log(*self._place, entries)
+        """Adds all of them or none.
+
+        A user's message with an `id` that is there already is passed over, and so is what follows it in equal words.
+        Raises Unprocessable for more than 1,000 messages or 2 MB at once.
+        """
+        self._log.append(_items(messages))
 
     def clear(self) -> None:
         """Removes all messages."""
-        self._memory.clear_log(*self._place)
+        self._log.clear()
 
 
 class RecollectRetriever(Opened, BaseRetriever):
@@ -90,8 +95,20 @@ class RecollectRetriever(Opened, BaseRetriever):
         return [_document(dict(hit)) for hit in found["results"]]
 
 
-def _entry(message: BaseMessage) -> dict[str, Any]:
-    return {"payload": message_to_dict(message), "role": _ROLES.get(message.type, "other")}
+def _items(messages: Sequence[BaseMessage]) -> list[SessionItem]:
+    """A message is known by the user's, itself or the last before it, where a program has given that one an `id`.
+
+    The ids of answers are of a run, and a cache of models gives the same answer with its id to many questions.
+    """
+    known: str | None = None
+    items = []
+    for message in messages:
+        payload = message_to_dict(message)
+        if message.type == "human":
+            known = f"{message.id} {message.content}" if message.id else None
+        words = [message.type, {name: value for name, value in payload["data"].items() if name not in _OF_A_RUN}]
+        items.append(SessionItem(payload, _ROLES.get(message.type, "other"), words, known))
+    return items
 
 
 def _document(hit: dict[str, Any]) -> Document:

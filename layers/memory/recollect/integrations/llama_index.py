@@ -14,7 +14,8 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.memory.memory import BaseMemoryBlock
 from llama_index.core.memory.types import BaseMemory
 
-from recollect.integrations.connection import SERVER, Opened, OpenedSession, newest_payloads, recalled
+from recollect.integrations.connection import SERVER, Opened, OpenedSession, recalled
+from recollect.integrations.session_log import SessionItem, SessionLog
 
 if TYPE_CHECKING:
     from recollect.client.recollect import Recollect
@@ -29,13 +30,16 @@ class RecollectMemory(OpenedSession, BaseMemory):
     """The messages of one session, for agents and chat engines; several memories with one id are the same session.
 
     `user_id` is the user whose data it is, so that erasing and exporting them reaches it; without one the session is a
-    user of its own. `limit` gives the newest messages alone. What is awaited runs in threads. Its methods raise what
-    `recollect.client.errors` has.
+    user of its own. `limit` gives the newest messages alone. `delivery_id` is the id of what a run answers, as a web
+    hook's delivery: of a second run for it, with a memory of its own, what the first one has put already is not put
+    again. What is awaited runs in threads. Its methods raise what `recollect.client.errors` has.
     """
 
     session_id: str
     user_id: str | None = None
     limit: int | None = None
+    delivery_id: str | None = None
+    _log: SessionLog
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class RecollectMemory(OpenedSession, BaseMemory):
     ) -> None:
         super().__init__(session_id=session_id, **fields)
         self._connect(url, api_key, memory)
+        self._log = SessionLog(self._memory, self.user_id or session_id, session_id, self.delivery_id)
 
     @classmethod
     def class_name(cls) -> str:
@@ -73,9 +78,7 @@ class RecollectMemory(OpenedSession, BaseMemory):
 
     def put_messages(self, messages: Sequence[ChatMessage]) -> None:
         """Adds all of them or none. Raises Unprocessable for more than 1,000 messages or 2 MB at once."""
-        entries = [_entry(message) for message in messages]
-        if entries:
-            self._memory.append_log(*self._place, entries)
+        self._log.append([_item(message) for message in messages])
 
     def set(self, messages: list[ChatMessage]) -> None:
         """Puts these messages in the place of what is there."""
@@ -84,14 +87,10 @@ class RecollectMemory(OpenedSession, BaseMemory):
 
     def reset(self) -> None:
         """Removes all messages."""
-        self._memory.clear_log(*self._place)
-
-    @property
-    def _place(self) -> tuple[str, str]:
-        return (self.user_id or self.session_id, self.session_id)
+        self._log.clear()
 
     def _newest(self, most: int | None) -> list[ChatMessage]:
-        return [ChatMessage.model_validate(one) for one in newest_payloads(self._memory, *self._place, most)]
+        return [ChatMessage.model_validate(one) for one in self._log.newest(most)]
 
 
 class RecollectMemoryBlock(Opened, BaseMemoryBlock[str]):
@@ -133,5 +132,6 @@ class RecollectMemoryBlock(Opened, BaseMemoryBlock[str]):
         self._memory.add(events, user_id=self.user_id, conversation_id=conversation_id)
 
 
-def _entry(message: ChatMessage) -> dict[str, Any]:
-    return {"payload": message.model_dump(mode="json"), "role": _ROLES.get(message.role.value, "other")}
+def _item(message: ChatMessage) -> SessionItem:
+    payload = message.model_dump(mode="json")
+    return SessionItem(payload, _ROLES.get(message.role.value, "other"), payload)

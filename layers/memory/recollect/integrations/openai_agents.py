@@ -6,12 +6,14 @@ A session's items are the entries of one conversation's log: any JSON, exactly, 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
-from recollect.integrations.connection import SERVER, OpenedSession, newest_payloads
+from recollect.integrations.connection import SERVER, OpenedSession
+from recollect.integrations.session_log import SessionItem, SessionLog
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -21,14 +23,18 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
+_LASTING = re.compile(r"(?=.*\d).{16,}")
+"""An id that no other item has. Scripted and some local models call all that they say `1` or `call_0`."""
 
 
 class RecollectSession(OpenedSession):
     """A session of `Runner.run(..., session=…)`; several with one id are the same session.
 
     `user_id` is the user whose data it is, so that erasing and exporting them reaches it; without one the session is a
-    user of its own. `memory` is a client to share; without it one is made for `url` and `api_key`. Works in any event
-    loop: what waits does so in threads. Its methods raise what `recollect.client.errors` has.
+    user of its own. `delivery_id` is the id of what a run answers, as a web hook's delivery: of a second run for it, in
+    a session of its own, what the first one has added already is not added again. `memory` is a client to share;
+    without it one is made for `url` and `api_key`. Works in any event loop: what waits does so in threads. Its methods
+    raise what `recollect.client.errors` has.
     """
 
     session_settings: SessionSettings | None
@@ -40,6 +46,7 @@ class RecollectSession(OpenedSession):
         *,
         api_key: ApiKey | None = None,
         user_id: str | None = None,
+        delivery_id: str | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
         memory: Recollect | None = None,
     ) -> None:
@@ -47,28 +54,29 @@ class RecollectSession(OpenedSession):
         self.session_settings = coerce_session_settings(session_settings or {})
         self._connect(url, api_key, memory)
         self._closed = False
-        self._place = (user_id or session_id, session_id)
+        self._log = SessionLog(self._memory, user_id or session_id, session_id, delivery_id)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The newest `limit` items, all of them for None, in the order in which they were added."""
         most = resolve_session_limit(limit, self.session_settings)
-        return await self._finished(lambda: newest_payloads(self._memory, *self._place, most))
+        return await self._finished(lambda: self._log.newest(most))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Adds all of them or none. Raises Unprocessable for more than 1,000 items or 2 MB at once."""
+        """Adds all of them or none; one that is there, with its id and content, is passed over.
+
+        Raises Unprocessable for more than 1,000 items or 2 MB at once.
+        """
         self._check_open()
-        entries = [_entry(item) for item in items]
-        if entries:
-            await self._finished(lambda: self._memory.append_log(*self._place, entries))
+        if items:
+            await self._finished(lambda: self._log.append([_item(item) for item in items]))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Removes the newest item and returns it; None where there is none."""
-        popped = await self._finished(lambda: self._memory.pop_log(*self._place))
-        return None if popped is None else popped["payload"]
+        return await self._finished(self._log.pop)
 
     async def clear_session(self) -> None:
         """Removes all items."""
-        await self._finished(lambda: self._memory.clear_log(*self._place))
+        await self._finished(self._log.clear)
 
     def close(self) -> None:
         """Closes the client, unless it was given; whatever is asked afterwards raises RuntimeError."""
@@ -94,6 +102,11 @@ class RecollectSession(OpenedSession):
             raise RuntimeError(f"{type(self).__name__} is closed")
 
 
-def _entry(item: Any) -> dict[str, Any]:
-    role = item.get("role") if isinstance(item, dict) else None
-    return {"payload": item, "role": role} if role in _ROLES else {"payload": item}
+def _item(item: Any) -> SessionItem:
+    """A call and its output are known by `call_id`, as in the SDK, all else by `id`, which is none of its words."""
+    if not isinstance(item, dict):
+        return SessionItem(item, None, item)
+    role, id_ = item.get("role"), item.get("call_id") or item.get("id")
+    words = item if "call_id" in item else {name: value for name, value in item.items() if name != "id"}
+    known = id_ if isinstance(id_, str) and _LASTING.fullmatch(id_) else None
+    return SessionItem(item, role if role in _ROLES else None, words, known)
