@@ -1,6 +1,6 @@
 """A message in parts: those that a model of pairs reads at once, and the clauses of which one may end by itself.
 
-By punctuation alone, so that it is the same in every language.
+By punctuation and blanks alone, so that no language needs words of its own.
 """
 
 import re
@@ -11,7 +11,9 @@ from recollect.text.sentences import count_tokens
 
 Span = tuple[int, int]
 
-_PAUSE = re.compile(r"[,;:]\s+|[，；：、]|\s[–—-]\s+|\s\(|\)\s")
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+"""Kana and Han, whose writers put a blank where others put a comma; beside letters or digits it may be for looks."""
+_PAUSE = re.compile(rf"[,;:]\s+|[，；：、]|\s[–—-]\s+|\s\(|\)\s|(?<=[{_UNSPACED}])\s+(?=[{_UNSPACED}])")
 _LEAST_TOKENS = 4
 """What is shorter between two pauses is no clause by itself ("yes", "in Leith")."""
 

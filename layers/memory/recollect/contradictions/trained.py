@@ -33,6 +33,8 @@ _SURE = 0.5
 _NEAR_THE_BEST = 0.9
 _ENDS_WITH_THE_BEST = 0.7
 """A clause ends with the one that ends most surely, from this share of its probability on."""
+_LEAST_OF_A_CLAUSE = 0.05
+"""A clause without its message is read less surely; where none reaches this, none can be told."""
 _LOOSE = " ,;:"
 _LOOSE_BLANK = re.compile(r"\s+(?=[,.;!?])")
 BOUND = "bound"
@@ -145,7 +147,7 @@ class TrainedJudge:
             return ()
         each = [replace(older, text=older.text[slice(*span)]) for span in spans]
         scores = self._scores(parts, each)
-        least = max(LEAST_CONFIDENCE, _ENDS_WITH_THE_BEST * max(one.changed for one in scores))
+        least = max(_LEAST_OF_A_CLAUSE, _ENDS_WITH_THE_BEST * max(one.changed for one in scores))
         return tuple(span for span, one in zip(spans, scores, strict=True) if one.changed >= least)
 
     def _scores(self, parts: Sequence[str], older: Sequence[Said]) -> list[PairScores]:
