@@ -1,7 +1,7 @@
 """`recollect chat`: by the extractive provider and by a server that speaks OpenAI's protocol; nothing said is lost."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,12 +9,19 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from adapters.embedders.local_server import Reply, Server, running_server
+from embedded.setting import Memory, with_parts
 from entrypoints.cli.running import COMMAND, Home, events_of, left_open, soon
+from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.contradictions.decisions import ConflictStatus
+from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, Outcome, Step
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.pairs import PairScores
 from recollect.core.scope import Scope
-from recollect.entrypoints.cli.chat import Chat, talk
+from recollect.core.time import utc_now
+from recollect.entrypoints.cli.chat import talk
+from recollect.entrypoints.cli.chat_session import Chat
+from recollect.entrypoints.cli.decisions import Numbered
 from recollect.entrypoints.cli.main import program
 from recollect.entrypoints.worker import count_pending
 from recollect.settings import Settings
@@ -192,19 +199,96 @@ def test_of_several_doubts_the_number_says_which_is_meant(
     home: Home, app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
     talk(Chat(app, ANNA), in_doubt(app, "", "/o", "/o 2", "/n", "/conflicts", talked=3), lambda: NOON)
-    newest, oldest, which, *settled, last = capsys.readouterr().err.splitlines()
-    assert (newest[:12], oldest[:12]) == ("(2) in doubt", "(1) in doubt")
+    oldest, newest, which, *settled, last = capsys.readouterr().err.splitlines()
+    assert (oldest[:12], newest[:12]) == ("(1) in doubt", "(2) in doubt")
     assert "/n 2 keeps the new" in newest
     assert which.startswith("which one?")
     assert ["Kettles" in line for line in settled] == [True, False]
     assert last == "nothing is in doubt"
 
 
+def ended(app: App, *statements: str, then: Sequence[str] = ("",)) -> Iterator[str]:
+    """Statements, each projected before the next line; then more lines."""
+    for statement in statements:
+        yield statement
+        for _ in range(4):
+            app.projection.reconciliation.run(utc_now())
+    yield from then
+
+
+@pytest.mark.spec("P-22", "P-24")
+def test_what_a_message_ended_is_told_once_and_taken_back_by_its_number_however_often(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ended(app, "I live in Paris.", "I moved to Lyon.", then=["", "/u 1", "/u", "/u 7", "/undo x"])
+    talk(Chat(app, ANNA), lines, lambda: NOON)
+    told, first, again, none, how = capsys.readouterr().err.splitlines()
+    assert told == (
+        "(1) this ends: on 1 May 2024 you said “I live in Paris.”, now “I moved to Lyon.”. /u 1 takes it back."
+    )
+    assert first == again == "taken back: “I live in Paris.” holds again"
+    assert none == "there is no such decision"
+    assert "/u takes back" in how
+    (decision,) = app.contradictions.decisions.page(ANNA, 9, None, DecisionFilter()).decisions
+    assert decision.status is DecisionStatus.REVERTED
+
+
+PETS = ("My cat is called Miso", "My dog is called Bruno", "My parrot is called Kiwi", "My tortoise is called Speedy")
+GAVE = "I gave all of them away"
+
+
+def test_more_than_three_are_counted_with_the_command_that_lists_them(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = TablePairModel({(GAVE, one): PairScores(changed=0.9) for one in PETS})
+    app, scope = with_parts(Memory(app), pair_model=model).app, Scope("local", "anna k")
+    talk(Chat(app, scope), ended(app, *PETS, GAVE), utc_now)
+    *told, more = capsys.readouterr().err.splitlines()
+    assert [line[:14] for line in told] == [f"({number}) this ends:" for number in (1, 2, 3)]
+    assert more == "and 1 more: `recollect decisions list --user 'anna k'`"
+    talk(Chat(app, scope), ["/u", "/u 9", "/u 4"], utc_now)
+    *none, taken = capsys.readouterr().err.splitlines()
+    assert none == ["there is no such decision"] * 2
+    assert taken.startswith("taken back: “My ")
+
+
+def test_the_clause_that_ended_is_quoted_and_the_day_from_which(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said, other = "The rent of my flat is 480 a month", "the landlord Ruiz is an old friend of my uncle Bernard"
+    new, whole = "From 1 June the rent is 520", f"{said}, {other}"
+    model = TablePairModel({(new, one): PairScores(changed=0.9) for one in (said, whole)})
+    app = with_parts(Memory(app), pair_model=model).app
+    talk(Chat(app, ANNA), ended(app, whole, new), lambda: NOON)
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"(1) this ends from 1 June 2024: on 1 May 2024 you said “{said}…”, now “From 1 June")
+
+
+def test_a_number_stays_the_same_decisions_for_the_session(app: App) -> None:
+    session = Chat(app, ANNA)
+    one, other = (decided(winner) for winner in ("new", "newer"))
+    assert [session.number(Numbered(*told)) for told in ((3, one), (3, other), (2, one), (9, other))] == [3, 4, 3, 4]
+
+
+def decided(winner: str) -> Decision:
+    return Decision(
+        winner=winner,
+        loser="old",
+        at=NOON,
+        step=Step.JUDGE,
+        rule="judge",
+        outcome=Outcome.SUPERSEDED,
+        reason="",
+        before=1,
+        after=2,
+    )
+
+
 def test_another_user_is_told_nothing_and_settles_nothing(
     home: Home, app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
     talk(Chat(app, ANNA), in_doubt(app), lambda: NOON)
-    talk(Chat(app, Scope("local", "bob")), ["I like tea", "/n", "/n 1", "/conflicts"], lambda: NOON)
+    talk(Chat(app, Scope("local", "bob")), ["I like tea", "/n", "/n 1", "/u 1", "/conflicts"], lambda: NOON)
     assert "lamp" not in capsys.readouterr().err
     (conflict,) = app.contradictions.conflicts.page(ANNA, 9, None, None, NOON).conflicts
     assert conflict.status is ConflictStatus.OPEN

@@ -37,17 +37,18 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
     listed = run("decisions", "list", *ANNA)
     assert listed.exit_code == 0, listed.output
     head, winner, loser = listed.stdout.splitlines()
-    assert head.startswith(f"{new}.{old}  ")
+    assert head.startswith(f"1  {new}.{old}  ")
     assert "superseded" in head
     assert " % sure  applied" in head
     assert (winner.strip(), loser.strip()) == (f"now: {LYON}", f"was: {PARIS}")
     as_json = json.loads(run("decisions", "list", *ANNA, "--json", "--step", "judge").stdout)
-    assert (as_json["winner"], as_json["status"]) == (new, "applied")
+    assert (as_json["number"], as_json["winner"], as_json["status"]) == (1, new, "applied")
     assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "0 decisions\n"
     reverted = run("decisions", "revert", as_json["id"][:40], *ANNA)
     assert reverted.exit_code == 0, reverted.output
     assert (json.loads(reverted.stdout)["content"], reverted.stderr) == (PARIS, "reverted\n")
-    assert run("decisions", "revert", as_json["id"], *ANNA).exit_code == 1
+    for again in ("1", as_json["id"]):
+        assert run("decisions", "revert", again, *ANNA).exit_code == 1
     assert run("decisions", "revert", "none", *ANNA).exit_code == 2
     assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "1 decisions\n"
     for whose in (ANNA, ()):
@@ -93,7 +94,7 @@ def test_a_conflict_is_named_by_its_number_or_how_its_id_begins(app: App, run: R
     assert run("conflicts", "resolve", "1", "-u", "bob", "--keep", "old").exit_code == 2
     settled = run("conflicts", "resolve", newest[:50], *ANNA, "--keep", "old")
     assert (settled.exit_code, json.loads(settled.stdout)["winner"]) == (0, first)
-    assert f"decisions revert {first}.{third}" in settled.stderr
+    assert f"decisions revert {first}.{third} --user anna`" in settled.stderr
     both = run("conflicts", "resolve", "1", *ANNA, "--keep", "both")
     assert (both.exit_code, both.stderr, json.loads(both.stdout)["status"]) == (0, "resolved\n", "settled")
     assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"

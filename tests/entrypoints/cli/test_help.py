@@ -32,3 +32,7 @@ def test_a_command_is_alone_where_it_is_named_and_among_all_elsewhere() -> None:
 def test_a_word_that_is_no_command_is_answered_with_what_there_is(run: Run) -> None:
     assert "No such command 'serch'" in run("serch").stderr
     assert "search" in run("serch").stderr
+
+
+def test_the_help_names_the_variable_of_the_data_folder(run: Run) -> None:
+    assert "RECOLLECT_HOME" in run("--help").stdout

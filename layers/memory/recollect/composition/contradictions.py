@@ -18,6 +18,7 @@ from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListD
 from recollect.contradictions.merged import MergeParts, PartMemories
 from recollect.contradictions.resolve import ResolveConflict, RestoreValue, RevertDecision
 from recollect.contradictions.settle import ApplyVerdicts, SettleContradictions
+from recollect.contradictions.told import TellDecisions
 from recollect.core.event import OPEN_ENDED, Event
 from recollect.memories.audit_log import AuditRefusedWrite
 from recollect.memories.reading import ReadMemories
@@ -90,6 +91,11 @@ class ContradictionUseCases(UseCases):
     def decisions(self) -> ListDecisions:
         """`GET /v1/users/{user_id}/arbitrations`."""
         return ListDecisions(self._parts.items)
+
+    @cached_property
+    def telling(self) -> TellDecisions:
+        """What decisions and conflicts are about, in words: for people."""
+        return TellDecisions(self._parts.timeline, self._parts.items)
 
     @cached_property
     def corrections(self) -> ListCorrections:

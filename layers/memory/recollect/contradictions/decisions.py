@@ -124,6 +124,7 @@ class OpenConflict:
     sure enough, or the arbiter, whose verdicts are proposals by default (P-24). `winner` is what a person or a language
     model said; of a settled one without a winner one of them said that both hold. `asked` counts how often a model was.
     `confidence` is the judge's that the newer one changes the older; None of the arbiter's, whose is in its proposal.
+    `ended` are the spans of the older one's words that would end by it, where the judge could tell: to be quoted.
     """
 
     newer: str
@@ -138,6 +139,7 @@ class OpenConflict:
     winner: str | None = None
     asked: int = 0
     confidence: float | None = None
+    ended: tuple[tuple[int, int], ...] = ()
 
     @property
     def id(self) -> str:
@@ -196,8 +198,12 @@ def decision_in(document: Mapping[str, Any]) -> Decision:
 @reading("a conflict")
 def conflict_in(document: Mapping[str, Any]) -> OpenConflict:
     """Reads the stored form. Raises StoredDataError where it cannot."""
-    kinds = {"step": Step, "status": ConflictStatus, "at": from_iso, "signals": tuple}
+    kinds = {"step": Step, "status": ConflictStatus, "at": from_iso, "signals": tuple, "ended": _spans}
     return OpenConflict(**_fields(document, kinds))
+
+
+def _spans(value: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(start), int(end)) for start, end in value)
 
 
 def _fields(document: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:

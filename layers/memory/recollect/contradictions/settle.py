@@ -125,6 +125,7 @@ class ApplyVerdicts:
             step=Step.JUDGE,
             rule=verdict.relation.rule,
             confidence=round(verdict.relation.confidence, 4),
+            ended=verdict.relation.ended,
         )
         asked = self._ask_a_model and rules.auto_apply != "off"
         write = conflict_write(conflict, ABSENT, ask_at=by.now if asked else None)

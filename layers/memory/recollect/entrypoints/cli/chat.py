@@ -1,31 +1,25 @@
 """`recollect chat`: talk to a memory in the terminal.
 
-A message may put an older one in doubt; that is known once it is projected, beside the talk. It is told before the next
-prompt, or the one after that, and settled by a command of two characters.
+A message may end an older one, or put it in doubt; that is known once it is projected, beside the talk. It is told
+before the next prompt, or the one after that, and taken back or settled by a command of two characters.
 """
 
 import re
-import secrets
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
-from recollect.app import App
-from recollect.context.build import ContextRequest
-from recollect.context.rendering import fence_for
-from recollect.context.sources import ContextQuestion
-from recollect.context.turn import IDS_OF_A_TURN, TurnAnswer, TurnRequest
-from recollect.contradictions.decisions import ConflictStatus
+from recollect.context.turn import TurnAnswer
+from recollect.contradictions.decisions import Decision, OpenConflict, Outcome
+from recollect.contradictions.told import ToldDecision
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
-from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.core.time import utc_now, written_day
+from recollect.entrypoints.cli.chat_session import Chat
 from recollect.entrypoints.cli.commands import (
     LOCAL_TENANT,
     Agent,
@@ -38,6 +32,7 @@ from recollect.entrypoints.cli.commands import (
     check_ids,
     labels_of,
     opened,
+    options_of,
     scope_of,
 )
 from recollect.entrypoints.cli.console import (
@@ -49,86 +44,30 @@ from recollect.entrypoints.cli.console import (
     write_line,
 )
 from recollect.entrypoints.cli.context import show_background, show_prompt, show_receipt
-from recollect.entrypoints.cli.decisions import Keep, Numbered, numbered_conflicts, settle, told, words_of
-from recollect.entrypoints.tools.registry import TurnTools
-from recollect.retrieval.filters import SearchFilters
+from recollect.entrypoints.cli.decisions import (
+    Keep,
+    Numbered,
+    numbered_decisions,
+    revert_command,
+    settle,
+    take_back,
+)
 
-LINE_BYTES = 64 * 1024
 HELP = (
     "/why shows what the answer was made from, /conflicts what is in doubt: /n keeps the new, /o the old, /b both; "
-    "/quit or exit or Ctrl-D ends."
+    "/u takes back what a message ended; /quit or exit or Ctrl-D ends."
 )
 _ENDS = frozenset({"exit", "quit", "/exit", "/quit"})
-_SECONDS_BESIDE_THE_MODEL = 10.0
 _SETTLES = re.compile(r"/(n|new|o|old|b|both)\s*(\d{1,9})?")
-_NEWEST = 20
+_TAKES_BACK = re.compile(r"/(?:u|undo)\s*(\d{1,9})?")
 _MOST_SHOWN = 3
 _KEPT = {word: keep for keep in Keep for word in (keep.value, keep.value[0])}
 _HOW = "/n# keeps the new, /o# the old, /b# both."
+_HOW_BACK = "/u # takes it back."
+_MOMENT = timedelta(microseconds=1)
 
 WebSearchWish = Literal["auto", "always", "never"]
 Clock = Callable[[], datetime]
-
-
-@dataclass(slots=True)
-class Chat:
-    """A session in the terminal: the first line makes the conversation's id, later ones use it (K-59 to K-61)."""
-
-    app: App
-    scope: Scope
-    conversation_id: str | None = None
-    store: str | None = None
-    web_search: str = "auto"
-    labels: Labels = NO_LABELS
-    last: TurnAnswer | None = None
-    inputs: set[str] = field(default_factory=set)
-    told: set[str] = field(default_factory=set)
-
-    def said(self, line: str, now: datetime) -> TurnAnswer:
-        """One turn. Raises what `TakeTurn` raises, and keeps the conversation all the same."""
-        seed = self.app.ids.seed(int(time.time() * 1000), IDS_OF_A_TURN)
-        rules = self.app.begin_rules(self.scope.tenant)
-        try:
-            self.last = self.app.context.turn.take(
-                self.scope, self._request(line, now), seed, now, rules, TurnTools(self.app, self.labels)
-            )
-        except TurnUnanswered as error:
-            self.conversation_id = error.conversation_id
-            self.inputs.add(error.input_event_id or "")
-            raise
-        self.conversation_id = self.last.conversation_id
-        self.inputs.add(self.last.input_event_id)
-        return self.last
-
-    def fresh_doubts(self, now: datetime) -> list[Numbered]:
-        """What its messages have put in doubt and nobody was told yet, the newest first."""
-        page = self.app.contradictions.conflicts.page(self.scope, _NEWEST, None, ConflictStatus.OPEN, now)
-        fresh = {one.id for one in page.conflicts if one.newer in self.inputs} - self.told
-        self.told |= fresh
-        return [one for one in self.open_doubts() if one.conflict.id in fresh] if fresh else []
-
-    def open_doubts(self) -> list[Numbered]:
-        """All that waits for a person's word, the newest first; of a labelled session what its own messages opened."""
-        found = numbered_conflicts(self.app, self.scope)
-        waiting = [one for one in found if one.conflict.status is ConflictStatus.OPEN]
-        return [one for one in waiting if self.labels == NO_LABELS or one.conflict.newer in self.inputs]
-
-    def meant(self, number: int | None) -> list[Numbered]:
-        """The doubt of that number; without one those that this session told, or all."""
-        found = self.open_doubts()
-        if number is not None:
-            return [one for one in found if one.number == number]
-        return [one for one in found if one.conflict.id in self.told] or found
-
-    def _request(self, line: str, now: datetime) -> TurnRequest:
-        if len(line.encode()) > LINE_BYTES:
-            raise InvalidInput(f"a line has at most {LINE_BYTES} bytes")
-        question = ContextQuestion(
-            text=line, filters=SearchFilters(now=now), conversation_id=self.conversation_id, store=self.store
-        )
-        context = ContextRequest(question=question, fence=fence_for(secrets.token_hex(16)), web_search=self.web_search)
-        seconds = self.app.settings.model_timeout_seconds + _SECONDS_BESIDE_THE_MODEL
-        return TurnRequest(context=context, seconds=seconds, labels=self.labels)
 
 
 def chat(
@@ -145,7 +84,8 @@ def chat(
 ) -> None:
     """Talks to a memory: every line is remembered, and answered from what was said before.
 
-    RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself.
+    RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself. What a message ended or put
+    in doubt is told on standard error, beside the answers, with the command that takes it back or settles it.
     """
     scope, labels = scope_of(user, persona, household, tenant), labels_of(agent, application, namespace)
     check_ids(conversation=conversation)
@@ -155,7 +95,8 @@ def chat(
         session = Chat(app, scope, conversation, store, web_search, labels)
         talk(session, _lines())
         projected()
-        _tell_doubts(session, utc_now(), f"`recollect conflicts resolve# --user {user} --keep new` (or old, or both)")
+        settles = f"`recollect conflicts resolve# {options_of(scope)} --keep new` (or old, or both)"
+        _tell(session, utc_now(), settles, f"`{revert_command(scope, '#')}` takes it back.")
 
 
 def talk(session: Chat, lines: Iterable[str], clock: Clock = utc_now) -> None:
@@ -168,7 +109,7 @@ def talk(session: Chat, lines: Iterable[str], clock: Clock = utc_now) -> None:
             _command(session, line, now)
         elif line:
             _turn(session, line, now)
-        _tell_doubts(session, now)
+        _tell(session, now)
 
 
 def _turn(session: Chat, line: str, now: datetime) -> None:
@@ -192,33 +133,70 @@ def _command(session: Chat, line: str, now: datetime) -> None:
     if line == "/why":
         _why(session.last)
     elif line == "/conflicts":
-        _show_doubts(session, session.open_doubts())
+        _list_doubts(session, now)
     elif settling := _SETTLES.fullmatch(line):
         _settle(session, _KEPT[settling[1]], settling[2], now)
+    elif back := _TAKES_BACK.fullmatch(line):
+        _take_back(session, back[1], now)
     else:
         say(HELP)
 
 
-def _tell_doubts(session: Chat, now: datetime, how: str = _HOW) -> None:
-    """What was put in doubt meanwhile; where that cannot be read, the talk goes on."""
+def _tell(session: Chat, now: datetime, settles: str = _HOW, takes_back: str = _HOW_BACK) -> None:
+    """What was ended and put in doubt meanwhile; where that cannot be read, the talk goes on."""
     with suppress(RecollectError):
-        doubts = session.fresh_doubts(now) if session.inputs else []
-        if doubts:
-            _show_doubts(session, doubts, how)
+        if session.inputs:
+            _show_decisions(session, session.fresh_decisions(), now, takes_back)
+            doubts = session.fresh_doubts(now)
+            if doubts:
+                _show_doubts(session, doubts, now, settles)
 
 
-def _show_doubts(session: Chat, doubts: Sequence[Numbered], how: str = _HOW) -> None:
+def _show_decisions(session: Chat, decisions: Sequence[Numbered[Decision]], now: datetime, takes_back: str) -> None:
+    shown = decisions[:_MOST_SHOWN]
+    told = session.app.contradictions.telling.decisions(session.scope, [one.one for one in shown], now)
+    for one, words in zip(shown, told, strict=True):
+        before = f"{_said_on(words.said_at)} “{words.ended.words}”, now “{words.now}”"
+        say(f"({one.number}) {_what_it_does(words)}: {before}. {takes_back.replace('#', str(one.number))}")
+    _say_more(session, len(decisions), "decisions")
+
+
+def _what_it_does(told: ToldDecision) -> str:
+    since, until = told.ended.since, told.ended.until
+    if until is not None:
+        return f"this holds instead until {written_day(until - _MOMENT)}"
+    if since is not None:
+        return f"this ends from {written_day(since)}"
+    outcomes = {Outcome.MERGED: "this changes a part", Outcome.RETRACTED: "this was never so"}
+    return outcomes.get(told.decision.outcome, "this ends")
+
+
+def _show_doubts(session: Chat, doubts: Sequence[Numbered[OpenConflict]], now: datetime, how: str = _HOW) -> None:
     by_number = how is not _HOW or len(session.meant(None)) > 1
-    for one in doubts[:_MOST_SHOWN]:
-        older, said_at = told(session.app, session.scope, one.conflict.older)
-        before = f"on {written_day(said_at)} you said" if said_at is not None else "before"
-        newer = words_of(session.app, session.scope, one.conflict.newer)
+    shown = sorted(doubts[:_MOST_SHOWN], key=lambda one: one.number)
+    told = session.app.contradictions.telling.conflicts(session.scope, [one.one for one in shown], now)
+    for one, words in zip(shown, told, strict=True):
         named = how.replace("#", f" {one.number}" if by_number else "")
-        say(f"({one.number}) in doubt: {before} “{older}”, now “{newer}”. {named}")
-    if len(doubts) > _MOST_SHOWN:
-        say(f"and {len(doubts) - _MOST_SHOWN} more: `recollect conflicts list` shows them")
-    elif not doubts:
+        said = f"{_said_on(words.said_at)} “{words.older}”, now “{words.newer}”"
+        say(f"({one.number}) in doubt: {said}. {named}")
+    _say_more(session, len(doubts), "conflicts")
+
+
+def _list_doubts(session: Chat, now: datetime) -> None:
+    doubts = session.open_doubts()
+    if doubts:
+        _show_doubts(session, doubts, now)
+    else:
         say("nothing is in doubt")
+
+
+def _said_on(moment: datetime | None) -> str:
+    return "before" if moment is None else f"on {written_day(moment)} you said"
+
+
+def _say_more(session: Chat, count: int, noun: str) -> None:
+    if count > _MOST_SHOWN:
+        say(f"and {count - _MOST_SHOWN} more: `recollect {noun} list {options_of(session.scope)}`")
 
 
 def _settle(session: Chat, keep: Keep, number: str | None, now: datetime) -> None:
@@ -227,16 +205,34 @@ def _settle(session: Chat, keep: Keep, number: str | None, now: datetime) -> Non
     if len(meant) != 1:
         say("which one? /conflicts shows numbers, /n 2 keeps the new of number 2" if meant else "that is not in doubt")
         return
-    conflict = meant[0].conflict
-    newer, older = (words_of(session.app, session.scope, one) for one in (conflict.newer, conflict.older))
+    (told,) = session.app.contradictions.telling.conflicts(session.scope, [meant[0].one], now)
     try:
-        settle(session.app, session.scope, conflict, keep, now)
+        _, decision_id = settle(session.app, session.scope, told.conflict, keep, now)
     except RecollectError as error:
         say(f"not settled: {error}")
         return
-    holds, over = (newer, older) if keep is Keep.NEW else (older, newer)
-    counts = f"settled: “{holds}” holds, “{over}” does not; `recollect decisions revert` takes it back"
-    say("settled: both hold" if keep is Keep.BOTH else counts)
+    if decision_id is None:
+        say("settled: both hold")
+        return
+    holds, over = (told.newer, told.older) if keep is Keep.NEW else (told.older, told.newer)
+    made = next(one for one in numbered_decisions(session.app, session.scope) if one.one.id == decision_id)
+    say(f"settled: “{holds}” holds, “{over}” does not. /u {session.number(made)} takes it back.")
+
+
+def _take_back(session: Chat, number: str | None, now: datetime) -> None:
+    """The decision of that number; without one the only one that was told. Again it changes nothing."""
+    decision = session.decision(None if number is None else int(number))
+    if decision is None:
+        many = number is None and len(session.decided) > 1
+        say("which one? /u 2 takes back number 2" if many else "there is no such decision")
+        return
+    (told,) = session.app.contradictions.telling.decisions(session.scope, [decision], now)
+    try:
+        take_back(session.app, session.scope, decision, now)
+    except RecollectError as error:
+        say(f"not taken back: {error}")
+        return
+    say(f"taken back: “{told.ended.words}” holds again")
 
 
 def _why(last: TurnAnswer | None) -> None:

@@ -4,6 +4,7 @@ A group makes options of the scope: --user where it stands, and --persona, --hou
 --json, else last. `PersonaScope` and `UserScope` have fewer of them.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -106,6 +107,14 @@ def scope_of(user: str, persona: str | None = None, household: str | None = None
     """The scope that the options name. Raises InvalidInput where one of them is no id."""
     check_ids(user=user, persona=persona, household=household, tenant=tenant)
     return Scope(tenant, user, persona, household)
+
+
+def options_of(scope: Scope) -> str:
+    """The options that name this scope again, for a command that a hint gives."""
+    given = {"persona": scope.persona_id, "household": scope.household_id}
+    given |= {"tenant": None if scope.tenant == LOCAL_TENANT else scope.tenant}
+    named = {"user": scope.user_id, **{name: value for name, value in given.items() if value is not None}}
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in named.items())
 
 
 def check_ids(**options: str | None) -> None:

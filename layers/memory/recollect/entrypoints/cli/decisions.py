@@ -1,12 +1,11 @@
 """`recollect decisions` and `conflicts`: what was decided between memories, and what is still open."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 import typer
 from rich.text import Text
@@ -16,18 +15,17 @@ from recollect.contradictions.corrections import CorrectionPage
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import RevertOrder, Settling
+from recollect.contradictions.told import Ending, ToldConflict, ToldDecision
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, scope_of
-from recollect.entrypoints.cli.console import one_line, pages, say, write_each, write_json, write_line
+from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, options_of, scope_of
+from recollect.entrypoints.cli.console import pages, say, write_each, write_json, write_line
 from recollect.entrypoints.http.representations import memory_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
 from recollect.memories.audit import Actor, ActorKind
 
 _PAGE = 200
-_SHOWN_OF_DECISION = 120
-_UNSEEN = "(gone)"
 
 decisions = CommandGroup(help="What was decided between memories, and why.", no_args_is_help=True)
 conflicts = CommandGroup(help="Memories of which no rule can tell which counts.", no_args_is_help=True)
@@ -41,20 +39,24 @@ class Keep(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A conflict with its place among all of the user's, from 1 for the one of the oldest records.
+_One = TypeVar("_One", Decision, OpenConflict)
 
-    So it keeps its number when others are settled, and when new ones come.
+
+@dataclass(frozen=True, slots=True)
+class Numbered(Generic[_One]):
+    """A conflict or a decision with its place among all of the user's, from 1.
+
+    Conflicts stand in the order of their newer records, decisions in that in which they were made: so each keeps its
+    number when others are settled or taken back, and when new ones come.
     """
 
     number: int
-    conflict: OpenConflict
+    one: _One
 
 
-ConflictId: TypeAlias = Annotated[
-    str, typer.Argument(metavar="CONFLICT", help="Its number, as `list` shows it, or its id or how that begins.")
-]
+_NAMED = "Its number, as `list` shows it, or its id or how that begins."
+ConflictId: TypeAlias = Annotated[str, typer.Argument(metavar="CONFLICT", help=_NAMED)]
+DecisionId: TypeAlias = Annotated[str, typer.Argument(metavar="DECISION", help=_NAMED)]
 
 
 @decisions.command("list")
@@ -65,22 +67,27 @@ def list_decisions(
     step: Annotated[Step | None, typer.Option(help="Only what this decided.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists decisions, what the newest records won first; with --json as JSON Lines."""
-    found = _decisions(app, scope, DecisionFilter(status=status, step=step))
-    shape, show = partial(decision_json, scope), partial(_write_decision, app, scope)
-    write_each("decisions", found, as_json, shape, show)
+    """Lists decisions with the words that ended, what the newest records won first; with --json as JSON Lines.
+
+    A decision's number is its place among all of the user's, the first made first; `revert` takes it.
+    """
+    wanted = DecisionFilter(status=status, step=step)
+    found = [one for one in numbered_decisions(app, scope) if wanted.admits(one.one)]
+    told = app.contradictions.telling.decisions(scope, [one.one for one in found], utc_now()) if not as_json else ()
+    words = {one.decision.id: one for one in told}
+    shape = partial(_decision_json, scope)
+    write_each("decisions", found, as_json, shape, lambda one: _write_decision(one.number, words[one.one.id]))
 
 
 @decisions.command()
 def revert(
     app: App,
-    decision_id: Annotated[str, typer.Argument(help="The decision's id, as `list` shows it, or how it begins.")],
+    decision: DecisionId,
     scope: Scope,
 ) -> None:
     """Takes a decision back and prints the memory that counts now; it is not decided so again."""
-    now, ids = utc_now(), (one.id for one in _decisions(app, scope, DecisionFilter()))
-    whole = _whole(decision_id, ids, "decision")
-    reverted = app.contradictions.reversal.revert(scope, whole, RevertOrder(actor=_actor(scope), now=now))
+    now, found = utc_now(), _named(decision, numbered_decisions(app, scope), "decision").one
+    reverted = app.contradictions.reversal.revert(scope, found.id, RevertOrder(actor=_actor(scope), now=now))
     write_json(memory_json(app.memories.store.one(scope, reverted.memory_id, now)))
     say("reverted")
 
@@ -121,12 +128,18 @@ def list_conflicts(
 
     A conflict's number is its place among all of the user's, the oldest first; `resolve` takes it.
     """
-    found = (one for one in numbered_conflicts(app, scope) if status in (None, one.conflict.status))
-    write_each("conflicts", found, as_json, _numbered_json, partial(_write_conflict, app, scope))
+    found = [one for one in numbered_conflicts(app, scope) if status in (None, one.one.status)]
+    told = app.contradictions.telling.conflicts(scope, [one.one for one in found], utc_now()) if not as_json else ()
+    words = {one.conflict.id: one for one in told}
+    write_each("conflicts", found, as_json, _conflict_json, lambda one: _write_conflict(one.number, words[one.one.id]))
 
 
-def _numbered_json(one: Numbered) -> dict[str, Any]:
-    return {"number": one.number, **conflict_json(one.conflict)}
+def _conflict_json(one: Numbered[OpenConflict]) -> dict[str, Any]:
+    return {"number": one.number, **conflict_json(one.one)}
+
+
+def _decision_json(scope: Scope, one: Numbered[Decision]) -> dict[str, Any]:
+    return {"number": one.number, **decision_json(scope, one.one)}
 
 
 @conflicts.command()
@@ -138,12 +151,13 @@ def resolve(
     winner: Annotated[str | None, typer.Option(help="The id of the one that counts, instead of --keep.")] = None,
 ) -> None:
     """Says which of the two counts, so that the other one is superseded by it, or that both hold."""
-    found = _named(conflict, numbered_conflicts(app, scope)).conflict
+    found = _named(conflict, numbered_conflicts(app, scope), "conflict").one
     if (keep is None) is (winner is None):
         raise InvalidInput("either --keep or --winner says which one counts")
     settled, decision_id = settle(app, scope, found, keep or _side(found, winner or ""), utc_now())
     write_json(conflict_json(settled))
-    say("resolved" if decision_id is None else f"resolved; `recollect decisions revert {decision_id}` takes it back")
+    takes_back = f"; `{revert_command(scope, decision_id)}` takes it back" if decision_id is not None else ""
+    say(f"resolved{takes_back}")
 
 
 def settle(
@@ -161,7 +175,25 @@ def settle(
     return resolved.conflict, resolved.decision_id
 
 
-def numbered_conflicts(app: App, scope: Scope) -> list[Numbered]:
+def revert_command(scope: Scope, named: str | int) -> str:
+    """What takes this decision back."""
+    return f"recollect decisions revert {named} {options_of(scope)}"
+
+
+def take_back(app: App, scope: Scope, decision: Decision, now: datetime) -> None:
+    """Reverts the decision; one that was taken back stays so. Raises NotFound and Conflict."""
+    app.contradictions.reversal.revert(scope, decision.id, RevertOrder(actor=_actor(scope), now=now, again=True))
+
+
+def numbered_decisions(app: App, scope: Scope) -> list[Numbered[Decision]]:
+    """All of the user's, what the newest records won first."""
+    read = pages(lambda after: app.contradictions.decisions.page(scope, _PAGE, after, DecisionFilter()))
+    found = [one for page in read for one in page.decisions]
+    places = {one.id: n for n, one in enumerate(sorted(found, key=lambda one: (one.at, one.id)), start=1)}
+    return [Numbered(places[one.id], one) for one in found]
+
+
+def numbered_conflicts(app: App, scope: Scope) -> list[Numbered[OpenConflict]]:
     """All of the user's, those of the newest records first."""
     now = utc_now()
     found = [
@@ -172,12 +204,12 @@ def numbered_conflicts(app: App, scope: Scope) -> list[Numbered]:
     return [Numbered(number, one) for number, one in zip(range(len(found), 0, -1), found, strict=True)]
 
 
-def _named(given: str, found: Sequence[Numbered]) -> Numbered:
+def _named(given: str, found: Sequence[Numbered[_One]], noun: str) -> Numbered[_One]:
     by_number = {str(one.number): one for one in found}
     if given in by_number:
         return by_number[given]
-    whole = _whole(given, [one.conflict.id for one in found], "conflict")
-    return next(one for one in found if one.conflict.id == whole)
+    whole = _whole(given, [one.one.id for one in found], noun)
+    return next(one for one in found if one.one.id == whole)
 
 
 def _whole(given: str, ids: Iterable[str], noun: str) -> str:
@@ -197,31 +229,40 @@ def _side(conflict: OpenConflict, winner: str) -> Keep:
     return Keep.NEW if whole == conflict.newer else Keep.OLD
 
 
-def _decisions(app: App, scope: Scope, wanted: DecisionFilter) -> Iterator[Decision]:
-    for page in pages(lambda after: app.contradictions.decisions.page(scope, _PAGE, after, wanted)):
-        yield from page.decisions
-
-
-def _write_decision(app: App, scope: Scope, decision: Decision) -> None:
+def _write_decision(number: int, told: ToldDecision) -> None:
+    decision, ended = told.decision, told.ended
     by = f"{decision.step.value}:{decision.rule}"
     about = f"{decision.outcome.value}  {by}  {_sure(decision.confidence)}  {decision.status.value}"
-    _write_head(decision.id, decision.at, about)
-    write_line(f"    now: {words_of(app, scope, decision.winner)}")
-    before, left = _said(app, scope, decision.loser), words_of(app, scope, decision.loser)
-    write_line(f"    was: {before}")
-    if left != before:
-        write_line(f"    left of it: {left}")
+    _write_head(f"{number}  {decision.id}", decision.at, about)
+    _write_words("now", told.now)
+    _write_words("was", told.was)
+    if not ended.whole or ended.since or ended.until:
+        _write_words(when_ended(ended), ended.words)
+    if told.left:
+        _write_words("left of it", told.left)
 
 
-def _write_conflict(app: App, scope: Scope, one: Numbered) -> None:
-    conflict = one.conflict
+def when_ended(ended: Ending) -> str:
+    """Since when words do not hold, or until when, where that was told; else that they ended."""
+    since, until = (None if one is None else f"{one:%Y-%m-%d}" for one in (ended.since, ended.until))
+    if until is not None:
+        return f"not until {until}"
+    return "ended" if since is None else f"no longer from {since}"
+
+
+def _write_words(label: str, words: str) -> None:
+    write_line(f"    {label}: {words}")
+
+
+def _write_conflict(number: int, told: ToldConflict) -> None:
+    conflict = told.conflict
     confidence = conflict.confidence if conflict.proposal is None else conflict.proposal.get("confidence")
     sure = "" if confidence is None else f"  {_sure(confidence)}"
     about = f"{conflict.status.value}  {conflict.step.value}:{conflict.rule}{sure}"
-    _write_head(f"{one.number}  {conflict.id}", conflict.at, about)
-    for record_id in (conflict.newer, conflict.older):
+    _write_head(f"{number}  {conflict.id}", conflict.at, about)
+    for record_id, words in ((conflict.newer, told.newer), (conflict.older, told.older)):
         chosen = "  *" if record_id == conflict.winner else "   "
-        write_line(f"{chosen} {record_id}  {words_of(app, scope, record_id)}")
+        write_line(f"{chosen} {record_id}  {words}")
 
 
 def _sure(confidence: float) -> str:
@@ -230,27 +271,6 @@ def _sure(confidence: float) -> str:
 
 def _write_head(record_id: str, at: datetime, about: str) -> None:
     write_line(Text(f"{record_id}  {at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
-
-
-def _said(app: App, scope: Scope, record_id: str) -> str:
-    """The words of its event, whatever was cut out of its memory since; of a record without one its memory's."""
-    with suppress(NotFound):
-        return one_line(app.timeline.listing.one(scope, record_id, utc_now()).content, _SHOWN_OF_DECISION)
-    return words_of(app, scope, record_id)
-
-
-def words_of(app: App, scope: Scope, record_id: str) -> str:
-    """The content of its memory; of its event where it is none."""
-    return told(app, scope, record_id)[0]
-
-
-def told(app: App, scope: Scope, record_id: str) -> tuple[str, datetime | None]:
-    """The same, and when it was said; None where it is gone."""
-    for one in (app.memories.store.one, app.timeline.listing.one):
-        with suppress(NotFound):
-            found = one(scope, record_id, utc_now())
-            return one_line(found.content, _SHOWN_OF_DECISION), found.timestamp
-    return _UNSEEN, None
 
 
 def _actor(scope: Scope) -> Actor:

@@ -120,4 +120,7 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Long-term memory for conversational agents."""
+    """Long-term memory for conversational agents.
+
+    Data lies in the folder RECOLLECT_HOME, ~/.local/share/recollect where that is not set; `recollect doctor` shows it.
+    """

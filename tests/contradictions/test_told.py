@@ -1,0 +1,107 @@
+"""What decisions, conflicts and memories tell of what ended (P-22, P-24)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedded.contradicting import on, say
+from embedded.deciding import forget, leave_open, revert
+from embedded.memory_items import patch, reject
+from embedded.setting import ANNA, Memory, open_memory, with_parts
+from recollect.adapters.judges.table_pairs import TablePairModel
+from recollect.contradictions.decisions import conflict_in, conflict_key, pair_id
+from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.pairs import PairScores
+from recollect.contradictions.parts import parts_within
+from recollect.contradictions.told import GONE, Ending, ToldConflict, ToldDecision
+from recollect.core.scope import Scope
+
+RENT, PHONE = "The rent of my flat is 480 a month.", "My landlord Ruiz answers the phone every morning."
+OLD, NEW, DEAREST = f"{RENT} {PHONE}", "The rent of my flat is 520", "Now the rent is 540, and 12 for the bin"
+MODEL = {(newer, older): PairScores(changed=0.9) for newer in (NEW, DEAREST) for older in (OLD, RENT, NEW)}
+
+
+def judged(home: Path) -> Memory:
+    return with_parts(open_memory(home), pair_model=TablePairModel(MODEL))
+
+
+def told(memory: Memory, scope: Scope = ANNA) -> dict[str, ToldDecision]:
+    page = memory.app.contradictions.decisions.page(ANNA, 9, None, DecisionFilter())
+    telling = memory.app.contradictions.telling
+    return {one.decision.id: one for one in telling.decisions(scope, page.decisions, memory.now)}
+
+
+def doubts(memory: Memory) -> list[ToldConflict]:
+    page = memory.app.contradictions.conflicts.page(ANNA, 9, None, None, memory.now)
+    return memory.app.contradictions.telling.conflicts(ANNA, page.conflicts, memory.now)
+
+
+@pytest.mark.spec("P-22", "P-24")
+def test_a_decision_tells_the_words_that_it_ended_and_those_that_are_left_also_when_it_was_taken_back(
+    tmp_path: Path,
+) -> None:
+    memory = judged(tmp_path)
+    old, new = say(memory, on(0, OLD), on(1, NEW))
+    (one,) = told(memory).values()
+    assert (one.ended, one.now, one.left) == (Ending(new, f"{RENT}…"), NEW, PHONE)
+    assert one.said_at == on(0, OLD).timestamp
+    endings = memory.app.contradictions.telling.endings(ANNA, [old, new], memory.now)
+    assert endings == {old: (one.ended,)}
+    revert(memory, one.decision.id)
+    (again,) = told(memory).values()
+    assert (again.ended, again.left) == (one.ended, "")
+    assert memory.app.contradictions.telling.endings(ANNA, [old, new], memory.now) == {}
+
+
+@pytest.mark.spec("P-24")
+def test_what_was_ended_whole_later_is_told_of_each_decision_in_its_own_words(tmp_path: Path) -> None:
+    memory = judged(tmp_path)
+    old, new, dearest = say(memory, on(0, OLD), on(1, NEW), on(2, DEAREST))
+    found = told(memory)
+    assert found[pair_id(new, old)].ended.words == f"{RENT}…"
+    assert found[pair_id(dearest, new)].ended == Ending(dearest, NEW, whole=True)
+
+
+@pytest.mark.spec("P-22")
+def test_what_is_rejected_deleted_or_another_users_is_told_to_nobody(tmp_path: Path) -> None:
+    memory = judged(tmp_path)
+    old, new = say(memory, on(0, OLD), on(1, NEW))
+    (one,) = told(memory, Scope(ANNA.tenant, "bob")).values()
+    assert (one.was, one.ended.words, one.now, one.left, one.said_at) == (GONE, GONE, GONE, "", None)
+    reject(memory, RENT)
+    (one,) = told(memory).values()
+    assert RENT not in f"{one}"
+    assert one.was == PHONE
+    forget(memory, old)
+    (one,) = told(memory).values()
+    assert PHONE not in f"{one}"
+    assert (one.ended.words, one.now) == (GONE, NEW)
+    assert memory.app.contradictions.telling.endings(ANNA, [old, new], memory.now) == {}
+
+
+@pytest.mark.spec("P-24")
+def test_of_an_open_conflict_the_clause_is_told_that_the_judge_thinks_ended(tmp_path: Path) -> None:
+    yards = " ".join(f"The {hour} hour is quiet in the yard behind the church." for hour in ("first", "second"))
+    rest, new = "We pay Ruiz 480 a month.", "The yard costs 520 from now on"
+    long = f"{yards} {rest}"
+    parts = [one for one in parts_within(long, 40) if rest in one]
+    rows = {(new, one): PairScores(changed=0.6) for one in (*parts, rest)}
+    memory = with_parts(open_memory(tmp_path), pair_model=TablePairModel(rows))
+    old, _ = say(memory, replace(on(0, long), importance=0.9), on(1, new))
+    (one,) = doubts(memory)
+    assert (one.newer, one.said_at) == (new, on(0, long).timestamp)
+    assert one.older == f"…The second hour is quiet in the yard behind the church. {rest}"
+    patch(memory, old, content="Ruiz gets 480")
+    assert doubts(memory)[0].older == "Ruiz gets 480"
+    forget(memory, old)
+    assert doubts(memory)[0].older == GONE
+
+
+def test_a_conflict_of_before_has_no_clause_and_is_read(tmp_path: Path) -> None:
+    memory = judged(tmp_path)
+    old, new = say(memory, on(0, OLD), on(1, "The weather is fine"))
+    key = conflict_key(leave_open(memory, old, new))
+    (item,) = memory.app.parts.items.get(ANNA, [key]).values()
+    assert conflict_in({name: value for name, value in item.value.items() if name != "ended"}).ended == ()
+    assert (doubts(memory)[0].older, doubts(memory)[0].newer) == (OLD, "The weather is fine")
