@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from embedded.deciding import now, remember, supersede
+from embedded.memory_items import patch
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.relevance.table_relevance import TableRelevance
 from recollect.context.build import ContextAnswer
@@ -13,6 +15,7 @@ from recollect.core.errors import Unavailable
 from recollect.core.event import Role
 from recollect.retrieval.filters import TimeWindow
 from recollect.retrieval.second_stage import RELEVANCE
+from recollect.text.dates import day_of
 from recollect.timeline.record import EventDraft
 
 QUESTION = "Where do I live now?"
@@ -108,3 +111,20 @@ def test_a_question_that_was_asked_often_is_shown_once(memory: Memory) -> None:
     memory.project()
     answer = shown(memory.context("Which capital was it, that of Slovenia?", conversation_id="another"))
     assert len([one for one in answer if "Slovenia" in one]) == 1
+
+
+@pytest.mark.spec("P-23", "P-24")
+def test_words_that_hold_no_more_stand_behind_what_is_left_with_the_day_of_their_end(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    old, new = remember(
+        memory, "My dentist Jane Shaw works in Park Row, up the stairs above Greggs", "The dentist moved to the mill"
+    )
+    supersede(memory, old, new, words="up the stairs above Greggs")
+    asked = memory.context("Where is my dentist?", conversation_id="another")
+    (said,) = [line for line in asked.messages.messages[0].content.splitlines() if "Park Row" in line]
+    day = day_of(now(memory, new).timestamp, memory.now)
+    assert said.endswith(f"My dentist Jane Shaw works in Park Row (until {day}: “up the stairs above Greggs”)")
+    assert [one for one in shown(asked) if "Greggs" in one] == [], "an item's content is what holds"
+    patch(memory, old, content="My dentist Jane Shaw works in Park Row")
+    asked = memory.context("Where is my dentist?", conversation_id="another")
+    assert "Greggs" not in asked.messages.messages[0].content

@@ -63,11 +63,18 @@ def now(memory: Memory, memory_id: str, scope: Scope = ANNA) -> Remembered:
 
 
 def supersede(
-    memory: Memory, older: str, newer: str, kind: RelationKind = RelationKind.SUPERSEDES, scope: Scope = ANNA
+    memory: Memory,
+    older: str,
+    newer: str,
+    kind: RelationKind = RelationKind.SUPERSEDES,
+    scope: Scope = ANNA,
+    words: str | None = None,
 ) -> str:
-    """As a cue rule would; the decision's id."""
+    """As a judge would, of the whole memory or of these words of it; the decision's id."""
     loser, winner = kept(memory, older, scope), now(memory, newer, scope)
-    relation = Relation(kind=kind, rule="moved", ended=((0, len(loser.memory.content)),))
+    ended = loser.memory.content if words is None else words
+    start = loser.memory.content.index(ended)
+    relation = Relation(kind=kind, rule="moved", ended=((start, start + len(ended)),))
     after = settled(loser.memory, [Verdict(newer, winner.timestamp, relation)])
     outcome = Outcome.RETRACTED if kind is RelationKind.RETRACTS else Outcome.SUPERSEDED
     decision = _decision(loser.memory, newer, memory, outcome)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from itertools import repeat
 
@@ -33,7 +34,7 @@ from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
 from recollect.memories.memory import Memory, Origin
-from recollect.memories.representation import represented
+from recollect.memories.representation import EndedWords, ended_words, represented
 from recollect.ports import WebSearch
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
@@ -237,14 +238,25 @@ class RelevantHits:
     ranked: tuple[Ranked, ...]
     disputes: Disputes
 
-    def items(self, recalled: Recalled) -> list[ContextItem]:
-        """They as items, in their order."""
+    def items(self, recalled: Recalled, moment: datetime) -> list[ContextItem]:
+        """They as items, in their order, each with what had ended of it by `moment`."""
         items = _items([recalled.events[one.id] for one in self.ranked], recalled, [one.score for one in self.ranked])
-        return [self._in_doubt(item, recalled.identity(one)) for item, one in zip(items, self.ranked, strict=True)]
+        return [
+            replace(self._in_doubt(item, recalled.identity(one)), ended=_ended(recalled, one, moment))
+            for item, one in zip(items, self.ranked, strict=True)
+        ]
 
     def _in_doubt(self, item: ContextItem, identity: str) -> ContextItem:
         """With a mark as long as any that it may get."""
         return replace(item, against=next(iter(self.disputes.sides.get(identity, ())), None))
+
+
+def _ended(recalled: Recalled, hit: Ranked, moment: datetime) -> tuple[EndedWords, ...]:
+    """Nothing of a memory that is shown in all its words anyway."""
+    memory = recalled.stored.get(hit.id)
+    shown = recalled.memories.get(hit.id)
+    partly = memory is not None and shown is not None and shown.content != memory.content
+    return ended_words(memory, moment) if memory is not None and partly else ()
 
 
 class BuildContext:
@@ -332,7 +344,7 @@ def assemble(
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
     cut = RelevanceCut() if recalled.fallback is None else EVERY_HIT
-    by_relevance = hits.items(recalled)
+    by_relevance = hits.items(recalled, question.filters.moment)
     needed = cut.of(not_shown_yet(by_relevance, setting))
     everywhere = replace(setting, raw_window=frozenset())
     nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))

@@ -69,15 +69,26 @@ EVERY_HIT = RelevanceCut(share=0.0, slack=0.0, least=0.0)
 
 
 def those_that_fit(relevant: Sequence[ContextItem], memory_tokens: int, now: datetime) -> tuple[Selected, ...]:
-    """Of these, best first, all that fit; answered oldest first. One too long leaves room for the next."""
-    chosen: list[Selected] = []
+    """Of these, best first, all that fit; answered oldest first. One too long leaves room for the next.
+
+    What has ended of one is told where there is room left when all that holds is in.
+    """
+    chosen: dict[int, ContextItem] = {}
     left = memory_tokens
     for rank, item in enumerate(relevant, start=1):
-        size = count_tokens(memory_note(item, now) + "\n")
-        if size <= left:
-            chosen.append(Selected(item, Section.SEMANTIC, search_reason(item, rank)))
-            left -= size
-    return tuple(sorted(chosen, key=lambda one: (one.item.timestamp, one.item.id)))
+        without = replace(item, ended=())
+        if (size := _size(without, now)) <= left:
+            chosen[rank], left = without, left - size
+    for rank, without in chosen.items():
+        whole = relevant[rank - 1]
+        if (more := _size(whole, now) - _size(without, now)) <= left:
+            chosen[rank], left = whole, left - more
+    selected = (Selected(item, Section.SEMANTIC, search_reason(item, rank)) for rank, item in chosen.items())
+    return tuple(sorted(selected, key=lambda one: (one.item.timestamp, one.item.id)))
+
+
+def _size(item: ContextItem, now: datetime) -> int:
+    return count_tokens(memory_note(item, now) + "\n")
 
 
 def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Sides) -> tuple[Selected, ...]:

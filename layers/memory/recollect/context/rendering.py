@@ -35,7 +35,9 @@ LONGEST_NOTE_TOKENS = 300
 """How much of one memory `messages` show, in tokens."""
 
 _LAST_CHECK_INS = 3
-_WORDS_OF_THE_OTHER = 14
+_WORDS_OF_THE_OTHER, _ENDED_WORDS = 14, 24
+_MOST_ENDED = 3
+_LOOSE = " ,;:"
 _NONCE = re.compile("[A-Za-z0-9]{12,128}")
 _MARK = "recalled-"
 _REMOVED = "[removed]"
@@ -80,11 +82,12 @@ def memory_note(item: ContextItem, now: datetime) -> str:
 
     The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis. What
     something newer may have changed says so, and when that was said; what an open conflict stands against that is not
-    shown says how that begins.
+    shown says how that begins. Words of it that hold no more stand behind it, with the day of their end.
     """
     speaker = speaker_of(item)
     named = f"{speaker}: " if speaker else ""
-    return f"- [{day_of(item.timestamp, now)}] {_doubt(item, now)}{named}{_shortened(one_line(item.content))}"
+    said = f"{_doubt(item, now)}{named}{_shortened(one_line(item.content))}"
+    return f"- [{day_of(item.timestamp, now)}] {said}{_ended(item, now)}"
 
 
 def _doubt(item: ContextItem, now: datetime) -> str:
@@ -98,9 +101,16 @@ def _doubt(item: ContextItem, now: datetime) -> str:
     return f"(until {until}; see {said}.) " if until else f"(until {said}? See there.) "
 
 
-def _beginning(text: str) -> str:
-    words = one_line(text)
-    begins = first_words(words, _WORDS_OF_THE_OTHER)
+def _ended(item: ContextItem, now: datetime) -> str:
+    told = (
+        f"until {day_of(one.since, now)}: “{_beginning(one.words, _ENDED_WORDS)}”" for one in item.ended[:_MOST_ENDED]
+    )
+    return f" ({'; '.join(told)})" if item.ended else ""
+
+
+def _beginning(text: str, most_words: int = _WORDS_OF_THE_OTHER) -> str:
+    words = one_line(text.strip(_LOOSE))
+    begins = first_words(words, most_words)
     return begins if begins == " ".join(words.split()) else f"{begins} …"
 
 

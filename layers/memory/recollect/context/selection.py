@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from recollect.contradictions.doubts import OtherSide
 from recollect.core.event import Event, EventRef
+from recollect.memories.representation import EndedWords
 from recollect.rules.groups import ContextRules
 
 TOLERANCE = 1e-9
@@ -38,7 +39,8 @@ class ContextItem:
     search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
     takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
     `against` is what such an open conflict puts against it, newer or older, where that is not shown itself.
-    `holds_until` is the day for which a change of it is announced.
+    `holds_until` is the day for which a change of it is announced. `ended` are words of it that hold no more, which
+    `content` lacks.
     """
 
     id: str
@@ -54,6 +56,7 @@ class ContextItem:
     doubted_at: datetime | None = None
     against: OtherSide | None = None
     holds_until: datetime | None = None
+    ended: tuple[EndedWords, ...] = ()
 
     @property
     def identity(self) -> str:

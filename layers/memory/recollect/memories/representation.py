@@ -1,7 +1,7 @@
 """What a reader sees of a record: the event, or the memory made from it, under one id (P-1, api.md *Read*)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from recollect.core.event import Event, EventRef
@@ -165,6 +165,22 @@ def announced(memory: Memory, moment: datetime) -> Lapse | None:
     """The first change of the memory that was announced for a day which is still to come; None without one."""
     coming = (one for one in memory.lapses if one.announced and moment < one.since)
     return min(coming, key=lambda one: (one.since, one.by), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedWords:
+    """Words of a memory that something newer ended, and since when."""
+
+    words: str
+    since: datetime
+
+
+def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
+    """What was ended for good of a memory that holds in part, in the order of its words; of others nothing."""
+    if memory.status is not MemoryStatus.ACTIVE:
+        return ()
+    ended = sorted((one for one in _lapsed(memory, moment) if _is_for_good(one, memory)), key=lambda one: one.start)
+    return tuple(EndedWords(memory.content[one.start : one.end], one.since) for one in ended)
 
 
 def _in_words(memory: Memory, text: str) -> Memory:
