@@ -70,6 +70,20 @@ def test_a_search_is_ordered_by_the_second_stage_where_that_is_asked_for(memory:
     assert needed == {HOME, ASSISTANT}
 
 
+def test_a_search_without_its_second_stage_is_ordered_by_the_first_and_says_so(memory: Memory) -> None:
+    plain, away = memory.search(QUESTION), with_parts(memory, relevance_model=Away()).search(QUESTION, rerank=True)
+    assert [one.event.id for one in away.results] == [one.event.id for one in plain.results] != []
+    assert (away.diagnostics.missing, plain.diagnostics.missing) == (("rerank",), ())
+
+
+def test_what_a_reranked_search_does_not_show_is_a_near_miss(memory: Memory) -> None:
+    whole = memory.search(QUESTION, wanted=4, rerank=True).results
+    short = memory.search(QUESTION, wanted=2, near_misses=1, rerank=True)
+    shown = [one.event.id for one in (*short.results, *short.near_misses)]
+    assert shown == [one.event.id for one in whole[:3]]
+    assert [one.place for one in short.near_misses] == [3]
+
+
 @pytest.mark.spec("P-23")
 def test_a_window_bounds_the_memories_and_not_the_raw_window(memory: Memory) -> None:
     window = TimeWindow(memory.now + timedelta(days=1), None)

@@ -64,7 +64,7 @@ class Memory:
         """Searches; `changes` are fields of the request, or of its filters."""
         own = {
             name: changes.pop(name)
-            for name in ("mode", "min_similarity", "count", "vector", "rerank")
+            for name in ("mode", "min_similarity", "count", "vector", "rerank", "near_misses")
             if name in changes
         }
         filters = SearchFilters(now=self.now, **changes)

@@ -10,6 +10,8 @@ from recollect.retrieval.ranking import RankingPolicy
 from recollect.retrieval.search import SearchMemory
 from recollect.retrieval.second_stage import SecondStage
 
+_RANKING = RankingPolicy()
+
 
 @dataclass(eq=False)
 class RetrievalUseCases(UseCases):
@@ -21,8 +23,8 @@ class RetrievalUseCases(UseCases):
     def pipeline(self) -> SearchPipeline:
         """The retrieval that search and context share."""
         parts = self._parts
-        index, policy = self._search_index.in_use, RankingPolicy()
-        return SearchPipeline(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, policy)
+        index = self._search_index.in_use
+        return SearchPipeline(parts.timeline, parts.items, index, parts.embedder, parts.concurrency, _RANKING)
 
     @cached_property
     def memory(self) -> SearchMemory:
@@ -32,4 +34,4 @@ class RetrievalUseCases(UseCases):
     @cached_property
     def second_stage(self) -> SecondStage:
         """What reads question and hit together; without a model it changes nothing."""
-        return SecondStage(self._parts.relevance_model)
+        return SecondStage(self._parts.relevance_model, _RANKING)

@@ -299,7 +299,7 @@ class BuildContext:
         if not request.rerank:
             return recalled
         try:
-            ordered = self._second_stage.ordered(request.question.text, recalled.ranked, recalled.text)
+            ordered = self._second_stage.ordered(recalled.query, recalled.ranked, recalled.text)
         except (Unavailable, UpstreamFailed):
             return replace(recalled, missing=(*recalled.missing, "rerank"))
         return replace(recalled, ranked=ordered)

@@ -110,6 +110,7 @@ class OpenRecall:
 class Recalled:
     """What may be shown, best first, each record in its current version; what read-back dropped, and why.
 
+    `query` is the one that it was ranked by.
     `memories` has the memory of each record, in the version that the filters see; records of one memory are ranked
     once. `stored` has the memories as stored. `replaces` maps a result's id to the older records whose place it takes.
     `recovered` counts results that the engine's tally counts as dropped. `near_misses` come just behind the results,
@@ -118,6 +119,7 @@ class Recalled:
     index does not have, `tail_unmatched` those that the filters admit and that do not rank.
     """
 
+    query: Query
     ranked: tuple[Ranked, ...]
     events: Mapping[str, Event]
     memories: Mapping[str, Memory]
@@ -282,6 +284,7 @@ class SearchPipeline:
         reached = [one for one in ranking.order if one.id in live]
         shown = [one.id for one in (*back.ranked, *back.near_misses)]
         return Recalled(
+            query=opened.effective_query,
             ranked=on_scale(back.ranked, scale, mode),
             events=without_later_successors(records.events, filters, shown),
             memories={i: records.seen(memory) for i, memory in records.memories.items()},

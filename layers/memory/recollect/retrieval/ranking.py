@@ -202,14 +202,17 @@ def _mixed(
     lifts = {"exchange": best_near(near, wholes), "beside": best_near(beside_ones(candidates, near), wholes)}
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
-    timeliness = timely(candidates, scores, query.moment, query.of_now)
-    best = max(scores, default=0.0)
-    parts |= {
-        "recent": _times(timeliness["recent"], policy.recent * best),
-        "outdone": _times(timeliness["outdone"], -policy.outdone * best),
-        "renewed": _times(timeliness["renewed"], policy.renewed * best),
-    }
-    return _ranked(candidates, parts, {"similarity": similarity, **raw, **hints, **lifts, **timeliness})
+    timeliness, of_time = timely_shares(candidates, scores, query, policy)
+    return _ranked(candidates, parts | of_time, {"similarity": similarity, **raw, **hints, **lifts, **timeliness})
+
+
+def timely_shares(
+    candidates: Sequence[Candidate], scores: Sequence[float], query: Query, policy: RankingPolicy
+) -> tuple[Mapping[str, list[float]], Mapping[str, list[float]]]:
+    """The signals of what holds now among candidates with these scores, and what each adds to a score."""
+    signals, best = timely(candidates, scores, query.moment, query.of_now), max(scores, default=0.0)
+    weights = {"recent": policy.recent, "outdone": -policy.outdone, "renewed": policy.renewed}
+    return signals, {name: _times(signals[name], weight * best) for name, weight in weights.items()}
 
 
 def _times(values: Sequence[float], weight: float) -> list[float]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.memories.memory import Memory
@@ -70,13 +71,21 @@ class SearchMemory:
         rerank = request.rerank and self._second_stage.reads
         asked = replace(request, wanted=max(request.wanted, READ_TOGETHER)) if rerank else request
         recalled = self._pipeline.conclude(self._pipeline.begin(scope, asked))
-        found = recalled.ranked
         if rerank:
-            found = self._second_stage.ordered(request.text, found, recalled.text)
-        ranked = found[: request.wanted]
-        shown = [_result(recalled, one, at) for at, one in enumerate((*ranked, *recalled.near_misses), start=1)]
+            recalled = self._read_together(recalled)
+        ranked, behind = recalled.ranked[: request.wanted], recalled.ranked[request.wanted :]
+        near = (*behind, *recalled.near_misses)[: request.near_misses]
+        shown = [_result(recalled, one, at) for at, one in enumerate((*ranked, *near), start=1)]
         results, near_misses = tuple(shown[: len(ranked)]), tuple(shown[len(ranked) :])
         return SearchAnswer(results, diagnose(scope, request, recalled, len(results)), near_misses)
+
+    def _read_together(self, recalled: Recalled) -> Recalled:
+        """In the second stage's order; where its model is away, in the first's, and that is said."""
+        try:
+            ordered = self._second_stage.ordered_as_of_now(recalled.query, recalled.ranked, recalled.text)
+        except (Unavailable, UpstreamFailed):
+            return replace(recalled, missing=(*recalled.missing, "rerank"))
+        return replace(recalled, ranked=ordered)
 
 
 def diagnose(scope: Scope, request: RecallRequest, recalled: Recalled, returned: int) -> SearchDiagnostics:

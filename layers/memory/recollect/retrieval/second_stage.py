@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from recollect.core.learned_share import logistic
 from recollect.ports import RelevanceModel
 from recollect.retrieval.nomination import rank_order
-from recollect.retrieval.ranking import Ranked
+from recollect.retrieval.ranking import Mode, Query, Ranked, RankingPolicy, timely_shares
+from recollect.retrieval.timeliness import SIGNALS as TIMELY
 
 READ_TOGETHER = 30
 """How many of the best hits are read."""
@@ -19,6 +20,7 @@ RELEVANCE = "relevance"
 """The signal that the second stage adds."""
 
 Text = Callable[[Ranked], str]
+Weigh = Callable[[list[Ranked]], list[Ranked]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,11 @@ class SecondStagePolicy:
 class SecondStage:
     """Without a model it leaves the order as it is."""
 
-    def __init__(self, model: RelevanceModel | None, policy: SecondStagePolicy | None = None) -> None:
+    def __init__(
+        self, model: RelevanceModel | None, ranking: RankingPolicy, policy: SecondStagePolicy | None = None
+    ) -> None:
         self._model = model
+        self._ranking = ranking
         self._policy = policy or SecondStagePolicy()
 
     @property
@@ -49,16 +54,28 @@ class SecondStage:
         """Whether there is a model."""
         return self._model is not None
 
-    def ordered(self, question: str, ranked: Sequence[Ranked], text_of: Text) -> tuple[Ranked, ...]:
+    def ordered(self, query: Query, ranked: Sequence[Ranked], text_of: Text) -> tuple[Ranked, ...]:
         """The first `READ_TOGETHER`, each with its relevance in its score, best first; then the others.
 
         Raises NotReady.
         """
-        if self._model is None or not question.strip():
+        return self._ordered(query, ranked, text_of, lambda read: read)
+
+    def ordered_as_of_now(self, query: Query, ranked: Sequence[Ranked], text_of: Text) -> tuple[Ranked, ...]:
+        """The same, and what holds now told anew by the new scores, in hybrid mode.
+
+        The model reads no times: of what it finds needed the newest stands first, as far as the query asks of now. A
+        context shows what was and what is, and does without (docs/adr/0013). Raises NotReady.
+        """
+        again = query.mode is Mode.HYBRID
+        return self._ordered(query, ranked, text_of, lambda read: self._as_of_now(read, query) if again else read)
+
+    def _ordered(self, query: Query, ranked: Sequence[Ranked], text_of: Text, weigh: Weigh) -> tuple[Ranked, ...]:
+        if self._model is None or not query.text.strip():
             return tuple(ranked)
         first, rest = ranked[:READ_TOGETHER], ranked[READ_TOGETHER:]
-        logits = self._model.logits(question, [text_of(one) for one in first])
-        read = [self._as_read(one, logit) for one, logit in zip(first, logits, strict=True)]
+        logits = self._model.logits(query.text, [text_of(one) for one in first])
+        read = weigh([self._as_read(one, logit) for one, logit in zip(first, logits, strict=True)])
         return (*sorted(read, key=lambda one: rank_order(one.candidate, one.score), reverse=True), *rest)
 
     def _as_read(self, one: Ranked, logit: float) -> Ranked:
@@ -66,3 +83,16 @@ class SecondStage:
         share = self._policy.weight * relevance
         signals, shares = {**one.signals, RELEVANCE: relevance}, {**one.shares, RELEVANCE: share}
         return replace(one, score=one.score + share, signals=signals, shares=shares)
+
+    def _as_of_now(self, read: Sequence[Ranked], query: Query) -> list[Ranked]:
+        scores = [one.score - sum(one.shares.get(name, 0.0) for name in TIMELY) for one in read]
+        signals, shares = timely_shares([one.candidate for one in read], scores, query, self._ranking)
+        return [
+            replace(
+                one,
+                score=score + sum(shares[name][place] for name in TIMELY),
+                signals={**one.signals, **{name: signals[name][place] for name in TIMELY}},
+                shares={**one.shares, **{name: shares[name][place] for name in TIMELY}},
+            )
+            for place, (one, score) in enumerate(zip(read, scores, strict=True))
+        ]

@@ -180,6 +180,7 @@ def _search(app: App, question: GoldQuestion, now: datetime, wanted: int, second
         filters=SearchFilters(now=now),
         wanted=wanted,
         count=True,
+        rerank=True,
     )
     answer = app.retrieval.memory.search(Scope(LOCAL_TENANT, question.conversation_id), request)
     seconds.search.append(time.perf_counter() - encoded)
@@ -256,7 +257,9 @@ def _ask_talk(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswe
     context = app.context.model_call.build(
         scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant)
     )
-    request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
+    request = RecallRequest(
+        text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS), rerank=True
+    )
     turn_of = turn_ids(app, scope)
     answers.questions.append(question)
     answers.messages.append(_shown(context.messages.parts.memories, context.messages.tokens, turn_of))

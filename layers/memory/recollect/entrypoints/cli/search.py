@@ -65,6 +65,9 @@ def search(
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
     last_days: Annotated[float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; by intent 14.")] = None,
     space: Annotated[str | None, typer.Option(help="The active space; only by intent.")] = None,
+    rerank: Annotated[
+        bool, typer.Option(help="In hybrid mode a second stage reads the best hits: better, and 0.2 s more.")
+    ] = True,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
@@ -86,6 +89,7 @@ def search(
         wanted=top_k or (_TOP_K_SEMANTIC if semantic else _TOP_K),
         min_similarity=RELATED if semantic and min_similarity is None else min_similarity,
         near_misses=NEAR_MISSES if explain else 0,
+        rerank=rerank and mode is SearchMode.HYBRID,
     )
     answer = app.retrieval.memory.search(scope, request)
     if as_json:

@@ -101,6 +101,7 @@ def search_memory(invocation: Invocation, given: SearchMemory) -> Outcome:
         mode=Mode.HYBRID,
         filters=invocation.filters,
         wanted=given.top_k,
+        rerank=True,
     )
     found = fitting(
         [_found(result) for result in invocation.app.retrieval.memory.search(invocation.scope, request).results]

@@ -272,6 +272,7 @@ def _recalled(kept: Kept, source: Source, text: str, most: int) -> Iterator[dict
         mode=Mode.HYBRID,
         filters=SearchFilters(now=kept.now, conversation_id=source.conversation),
         wanted=most,
+        rerank=True,
     )
     answer = kept.app.retrieval.memory.search(kept.scope(source.actor), request)
     for result in answer.results:
