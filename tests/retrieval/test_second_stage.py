@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
+from typing import Any
 
 import numpy
 import pytest
@@ -66,7 +67,7 @@ def test_only_the_best_hits_are_read_and_the_others_stand_behind_them() -> None:
     assert not any(RELEVANCE in one.signals for one in ordered[READ_TOGETHER:])
 
 
-def of_two_times(**asked: object) -> list[str]:
+def of_two_times(**asked: Any) -> list[str]:
     """What is said of one matter long ago, which the model finds needed most, and lately; five other matters."""
     axes, ago = numpy.eye(8, dtype=numpy.float32), {"old": 40, "new": 1}
     told = {name: (axes[0], ago[name]) for name in ago} | {f"other {n}": (axes[n], 60) for n in range(1, 6)}

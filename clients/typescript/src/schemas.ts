@@ -1405,7 +1405,7 @@ export interface SearchRequest {
   mode?: "hybrid" | "semantic" | "lexical" | "intent";
   /** Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which 0.7 is related. Absent: 0.7 in semantic mode, else none. Not used by intent. */
   min_similarity?: number;
-  /** A second stage reads question and hit together, of the 30 best, where the deployment has one; some 200 ms of a core. Absent: in hybrid mode. Not used by intent. */
+  /** A second stage reads question and hit together, of the 30 best, where the deployment has one: better, and some 200 ms of a core. Not used by intent. */
   rerank?: boolean;
   time_window?: GivenTimes;
   filters?: Filters;

@@ -27,5 +27,7 @@ def natural(folder: Path, model: Path, quick: bool) -> dict[str, Any]:
         form: {kind: asdict(one) for kind, one in context_quality(answers.questions, lines).items()}
         for form, lines in shown.items()
     }
-    found = search_quality(answers.questions, answers.found, CUTS)
-    return figures | {"search": {kind: asdict(one) for kind, one in found.items()}}
+    for name, lines in (("search", answers.found), ("search_reranked", answers.reranked)):
+        found = search_quality(answers.questions, lines, CUTS)
+        figures[name] = {kind: asdict(one) for kind, one in found.items()}
+    return figures

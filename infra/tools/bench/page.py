@@ -228,6 +228,9 @@ def _natural(made: Mapping[str, Figures]) -> str:
     prompt = figures["prompt"]["all"]
     seen = f"The prompt, whose eight lines the document chooses: right {_points(prompt['right'])}, misled "
     seen += f"{_points(prompt['misled'])}, precise {_points(prompt['precise'])}, {prompt['tokens']:.0f} tokens."
+    read = figures["search_reranked"]["all"]
+    three, ten = (_points(read["right_at"][k]) for k in ("3", "10"))
+    seen += f" A search with `rerank`: @3 {three}, @10 {ten}, stale first {_points(read['stale_first'])}."
     return "\n\n".join([_NATURAL, goals(found), table(head, rows), seen])
 
 

@@ -208,7 +208,7 @@ def _mixed(
 
 def timely_shares(
     candidates: Sequence[Candidate], scores: Sequence[float], query: Query, policy: RankingPolicy
-) -> tuple[Mapping[str, list[float]], Mapping[str, list[float]]]:
+) -> tuple[Mapping[str, list[float]], dict[str, list[float]]]:
     """The signals of what holds now among candidates with these scores, and what each adds to a score."""
     signals, best = timely(candidates, scores, query.moment, query.of_now), max(scores, default=0.0)
     weights = {"recent": policy.recent, "outdone": -policy.outdone, "renewed": policy.renewed}

@@ -7,7 +7,7 @@ up to its time are in and projected, and is not stored. Everything happens in a 
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -180,7 +180,6 @@ def _search(app: App, question: GoldQuestion, now: datetime, wanted: int, second
         filters=SearchFilters(now=now),
         wanted=wanted,
         count=True,
-        rerank=True,
     )
     answer = app.retrieval.memory.search(Scope(LOCAL_TENANT, question.conversation_id), request)
     seconds.search.append(time.perf_counter() - encoded)
@@ -221,12 +220,13 @@ def _quantiles(seconds: Sequence[float]) -> dict[str, float]:
 
 @dataclass(slots=True)
 class TalkAnswers:
-    """What context and search showed, question by question."""
+    """What context, search and search with `rerank` showed, question by question."""
 
     questions: list[TalkQuestion] = field(default_factory=list)
     messages: list[Shown] = field(default_factory=list)
     prompts: list[Shown] = field(default_factory=list)
     found: list[Shown] = field(default_factory=list)
+    reranked: list[Shown] = field(default_factory=list)
 
 
 def ask_talks(app: App, talks: Sequence[Talk]) -> TalkAnswers:
@@ -257,15 +257,14 @@ def _ask_talk(app: App, scope: Scope, question: TalkQuestion, answers: TalkAnswe
     context = app.context.model_call.build(
         scope, ContextRequest(question=asked, fence=_FENCE), app.rules.resolved(scope.tenant)
     )
-    request = RecallRequest(
-        text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS), rerank=True
-    )
+    request = RecallRequest(text=question.text, vector=None, mode=Mode.HYBRID, filters=filters, wanted=max(CUTS))
     turn_of = turn_ids(app, scope)
     answers.questions.append(question)
     answers.messages.append(_shown(context.messages.parts.memories, context.messages.tokens, turn_of))
     answers.prompts.append(_shown(context.prompt.memories, context.prompt.tokens, turn_of))
-    found = app.retrieval.memory.search(scope, request).results
-    answers.found.append(Shown(tuple(_line_of(one, turn_of) for one in found)))
+    for rerank, shown in ((False, answers.found), (True, answers.reranked)):
+        found = app.retrieval.memory.search(scope, replace(request, rerank=rerank)).results
+        shown.append(Shown(tuple(_line_of(one, turn_of) for one in found)))
 
 
 def _put_in_turns(app: App, scope: Scope, due: Sequence[PlacedDraft], now: datetime) -> None:
@@ -294,7 +293,7 @@ def _line_of(result: SearchResult, turn_of: Mapping[str, str]) -> ShownLine:
 
 
 def write_talk_table(answers: TalkAnswers) -> None:
-    """One row a kind of question for the messages of a context, then the prompt and the search in all."""
+    """One row a kind of question for the messages of a context, then the prompt and both searches in all."""
     messages = context_quality(answers.questions, answers.messages)
     width = max(map(len, [*messages, "context, messages"]))
     write_line(f"{'context, messages':{width}}  questions  right misled  stale precise  lines tokens")
@@ -304,8 +303,14 @@ def write_talk_table(answers: TalkAnswers) -> None:
     write_line(f"{'prompt, all':{width}}  {_context_row(prompt)}")
     write_line(f"{'search':{width}}  questions" + "".join(f"{f'@{k}':>7}" for k in CUTS) + "  stale first")
     for kind, found in search_quality(answers.questions, answers.found, CUTS).items():
-        figures = "".join(f"{_figure(found.right_at[k]):>7}" for k in CUTS)
-        write_line(f"{kind:{width}}  {found.questions:9}{figures}{_figure(found.stale_first):>13}")
+        write_line(f"{kind:{width}}  {_found_row(found)}")
+    reranked = search_quality(answers.questions, answers.reranked, CUTS)["all"]
+    write_line(f"{'rerank, all':{width}}  {_found_row(reranked)}")
+
+
+def _found_row(found: SearchQuality) -> str:
+    figures = "".join(f"{_figure(found.right_at[k]):>7}" for k in CUTS)
+    return f"{found.questions:9}{figures}{_figure(found.stale_first):>13}"
 
 
 def _context_row(one: ContextQuality) -> str:
@@ -319,12 +324,16 @@ def _figure(share: float | None) -> str:
 
 def write_talk_json(answers: TalkAnswers) -> None:
     """The same figures as a document."""
-    search = search_quality(answers.questions, answers.found, CUTS)
+    search, reranked = (
+        {kind: _search_row(one) for kind, one in search_quality(answers.questions, shown, CUTS).items()}
+        for shown in (answers.found, answers.reranked)
+    )
     write_json(
         {
             "messages": _rounded(context_quality(answers.questions, answers.messages)),
             "prompt": _rounded(context_quality(answers.questions, answers.prompts)),
-            "search": {kind: _search_row(one) for kind, one in search.items()},
+            "search": search,
+            "search_reranked": reranked,
         }
     )
 

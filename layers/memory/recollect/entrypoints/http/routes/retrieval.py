@@ -124,10 +124,10 @@ class SearchRequest(Question):
         description="Inclusive. Of a `vector` the cosine; of a `query` the embedder's calibrated similarity, at which "
         "0.7 is related. Absent: 0.7 in semantic mode, else none. Not used by intent.",
     )
-    rerank: Maybe[bool] = Field(
-        None,
-        description="A second stage reads question and hit together, of the 30 best, where the deployment has one; "
-        "some 200 ms of a core. Absent: in hybrid mode. Not used by intent.",
+    rerank: bool = Field(
+        False,
+        description="A second stage reads question and hit together, of the 30 best, where the deployment has one: "
+        "better, and some 200 ms of a core. Not used by intent.",
     )
     time_window: Maybe[GivenTimes] = None
     filters: Maybe[Filters] = None
@@ -334,7 +334,7 @@ def _recall_request(app: App, request: Request, body: SearchRequest) -> RecallRe
         min_similarity=least if body.min_similarity is None else body.min_similarity,
         count=True,
         near_misses=NEAR_MISSES if body.explain else 0,
-        rerank=body.query is not None and (mode is Mode.HYBRID if body.rerank is None else body.rerank),
+        rerank=body.rerank and body.query is not None,
     )
 
 
