@@ -3,7 +3,17 @@
 import json
 from typing import Any
 
+import pytest
+
+from embedded.setting import Memory, with_parts
 from entrypoints.cli.conftest import Run
+from entrypoints.cli.running import say
+from recollect.adapters.judges.table_pairs import TablePairModel
+from recollect.app import App
+from recollect.contradictions.pairs import PairScores
+from recollect.core.scope import Scope
+from recollect.core.time import utc_now
+from samples.judged import REMAINS
 
 ANNA = ("-u", "anna")
 
@@ -101,3 +111,44 @@ def test_what_matches_is_counted_and_deleted(run: Run) -> None:
     assert run("memories", "list", *ANNA, "--below", "org").stdout == ""
     for wrong in ((), ("--filter", "{"), ("--filter", '{"colour": 1}'), ("--namespace", "a//b")):
         assert run("memories", "delete-matching", *ANNA, *wrong, "--yes").exit_code == 2
+
+
+@pytest.mark.spec("P-24")
+def test_a_memory_that_lost_a_part_is_listed_with_the_words_that_ended(app: App, run: Run) -> None:
+    anna = Scope("local", "anna")
+    for text in (f"I live in Paris. {REMAINS}", "I moved to Lyon."):
+        say(app, text, scope=anna)
+        for _ in range(3):
+            app.projection.reconciliation.run(utc_now())
+    _, older = run("memories", "list", *ANNA).stdout.splitlines()
+    assert older.endswith(f"{REMAINS}  (ended: I live in Paris.…)")
+    superseded = run("memories", "list", *ANNA, "--status", "superseded").stderr
+    assert superseded.splitlines() == [
+        "0 memories",
+        "and a part of 1 that are current: `recollect memories list --user anna` shows which words",
+    ]
+    told = run("memories", "history", older.split()[0], *ANNA).stdout
+    assert [line.strip() for line in told.splitlines()][-3:] == [
+        f"was: I live in Paris. {REMAINS}",
+        f"now: {REMAINS}",
+        "ended: I live in Paris.…",
+    ]
+    assert run("decisions", "revert", "1", *ANNA).exit_code == 0
+    history = run("memories", "history", older.split()[0], *ANNA).stdout.splitlines()
+    assert history[-1].strip() == "holds again: I live in Paris.…"
+    assert "ended" not in run("memories", "list", *ANNA).stdout
+
+
+@pytest.mark.spec("P-24")
+def test_what_is_announced_for_a_day_is_listed_with_that_day(app: App, run: Run) -> None:
+    old, new = "The rent of my flat is 480", f"From 1 June {utc_now().year + 1} the rent is 520"
+    app = with_parts(Memory(app), pair_model=TablePairModel({(new, old): PairScores(changed=0.9)})).app
+    for text in (old, new):
+        say(app, text, scope=Scope("local", "anna"))
+        for _ in range(3):
+            app.projection.reconciliation.run(utc_now())
+    day = f"no longer from {utc_now().year + 1}-06-01: {old}"
+    _, older = run("memories", "list", *ANNA).stdout.splitlines()
+    assert older.endswith(f"{old}  ({day})")
+    assert run("memories", "history", older.split()[0], *ANNA).stdout.splitlines()[-1].strip() == day
+    assert run("decisions", "list", *ANNA).stdout.splitlines()[-1].strip() == day

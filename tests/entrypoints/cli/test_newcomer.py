@@ -81,3 +81,15 @@ def test_a_request_ends_no_fact(tmp_path: Path, model: dict[str, str], request_:
     chat(home, model, "I live in Porto and I work as a nurse.", request_)
     assert home.run("decisions", "list", "--user", "anna", **model).stdout == ""
     assert "I live in Porto" in home.run("search", "Where do I live?", "--user", "anna", **model).stdout
+
+
+def test_an_import_says_what_it_led_to_and_which_commands_list_it(tmp_path: Path, model: dict[str, str]) -> None:
+    home, turns = Home(tmp_path / "home"), tmp_path / "turns.jsonl"
+    paris = {**LYON, "session_time": "2024-05-01T09:00:00Z", "turn_id": "t0", "text": "I live in Paris"}
+    turns.write_text(f"{json.dumps(paris)}\n{json.dumps(LYON)}\n")
+    ended = "`recollect decisions list --user anna`, `recollect conflicts list --user anna --status open`"
+    first, again = (home.run("import", str(turns), "--user", "anna", **model).stderr for _ in range(2))
+    assert first.splitlines()[-1] == f"the import led to 1 decisions and 0 open doubts so far: {ended}"
+    assert again.splitlines()[-1] == "the import led to 0 decisions and 0 open doubts so far"
+    waits = home.run("import", str(turns), "--user", "bob", RECOLLECT_PROJECTOR="off", **model).stderr
+    assert waits.splitlines()[-1].endswith("decisions and doubts come with it")

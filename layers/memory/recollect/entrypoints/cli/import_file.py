@@ -24,11 +24,12 @@ from rich.progress import Progress
 from recollect.app import App
 from recollect.archive.record_line import is_line
 from recollect.archive.transfer import ImportOrder, LineOutcome
+from recollect.contradictions.decisions import ConflictStatus, OpenConflict
 from recollect.core.errors import InvalidInput, Throttled, Unavailable
 from recollect.core.ids import IdSeed, id_milliseconds
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant, utc_now
-from recollect.entrypoints.cli.commands import opened
+from recollect.entrypoints.cli.commands import opened, options_of
 from recollect.entrypoints.cli.console import (
     INDEXED_BY,
     counting_progress,
@@ -39,6 +40,7 @@ from recollect.entrypoints.cli.console import (
     warn_of_other_vectors,
     write_line,
 )
+from recollect.entrypoints.cli.decisions import numbered_conflicts, numbered_decisions
 from recollect.entrypoints.http.models import embedding_dimension
 from recollect.entrypoints.http.routes.snapshots import GivenPage, take_line
 from recollect.entrypoints.worker import Drained, count_pending, drain
@@ -56,6 +58,7 @@ from recollect.importing.turns import (
     drafts_of,
 )
 from recollect.memories.audit import Actor, ActorKind
+from recollect.settings import Settings
 from recollect.timeline.ingest import IngestAnswer, IngestStatus
 from recollect.timeline.timeline import TAIL_EVENTS
 
@@ -246,6 +249,7 @@ def import_file(
     waits = settings.projector == "on"
     if waits:
         ensure_model(settings)
+    began = utc_now()
     with opened(settings) as app:
         if is_export(file):
             faults = import_export(app, scope.user, file)[LineOutcome.INVALID]
@@ -255,6 +259,8 @@ def import_file(
             faults = len(report.faults)
         projected = _project(app) if waits else _leave(app)
         warn_of_other_vectors(app, scope.tenant)
+        if waits:
+            _tell_decided(app, scope, began)
     if faults or not projected:
         raise typer.Exit(1)
 
@@ -331,13 +337,35 @@ def _project(app: App) -> bool:
     return not drained.failures and not drained.noted
 
 
+def _tell_decided(app: App, scope: Scope, began: datetime) -> None:
+    """What the judge made of the import, where there is one."""
+    if app.parts.pair_model is None:
+        return
+    decided = sum(one.one.at >= began for one in numbered_decisions(app, scope))
+    doubts = sum(one.at >= began for one in _open(app, scope))
+    own = options_of(scope)
+    lists = f": `recollect decisions list {own}`, `recollect conflicts list {own} --status open`"
+    led_to = f"the import led to {decided} decisions and {doubts} open doubts so far"
+    say(led_to + (lists if decided or doubts else ""))
+
+
+def _open(app: App, scope: Scope) -> Iterator[OpenConflict]:
+    return (one.one for one in numbered_conflicts(app, scope) if one.one.status is ConflictStatus.OPEN)
+
+
+def _is_judged(settings: Settings) -> bool:
+    """Whether a judge is configured: what projects elsewhere may have its model alone."""
+    return settings.judge != "none" and (settings.judge != "auto" or settings.embedder == "e5")
+
+
 def _leave(app: App) -> bool:
     """Says how many events wait; True, since that is no failure."""
+    later = "; decisions and doubts come with it" if _is_judged(app.settings) else ""
     waiting = f"{count_pending(app):,} events wait for their vector (RECOLLECT_PROJECTOR=off)"
     if app.settings.engines == "aws":
-        say(f"{waiting}: search finds the newest {TAIL_EVENTS} of a user")
+        say(f"{waiting}: search finds the newest {TAIL_EVENTS} of a user{later}")
     else:
-        say(f"{waiting}; words find them already: {INDEXED_BY}")
+        say(f"{waiting}; words find them already: {INDEXED_BY}{later}")
     return True
 
 

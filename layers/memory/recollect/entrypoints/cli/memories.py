@@ -1,6 +1,5 @@
 """`recollect memories` and `bridge`: what is kept of a user, and whether it comes about by itself."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -8,9 +7,9 @@ from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import typer
-from rich.text import Text
 
 from recollect.app import App
+from recollect.contradictions.told import Ending
 from recollect.core.errors import InvalidInput
 from recollect.core.filter import EVERYTHING, filter_of
 from recollect.core.scope import Scope
@@ -24,10 +23,10 @@ from recollect.entrypoints.cli.commands import (
     Tenant,
     check_ids,
     namespace_of,
+    options_of,
 )
 from recollect.entrypoints.cli.console import (
     json_of,
-    one_line,
     pages,
     required_text,
     say,
@@ -36,19 +35,18 @@ from recollect.entrypoints.cli.console import (
     write_json,
     write_line,
 )
+from recollect.entrypoints.cli.memory_lines import Listed, Version, as_it_was, line_of, write_step
 from recollect.entrypoints.http.representations import memory_json, version_json
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType
-from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
-from recollect.memories.reading import MemoryQuery, MemoryVersion
+from recollect.memories.memory import MemoryDraft, MemoryStatus
+from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange
 from recollect.retrieval.attributes import MEMORY_FIELDS, of_fields
 
 _PAGE = 200
-_SHOWN = 400
 _NEVER = "never"
 _SAMPLES = 20
-_COMPARED = ("status", "importance", "keywords", "key", "valid_to", "superseded_by", "expires_at", "metadata")
 
 MemoryId: TypeAlias = Annotated[str, typer.Argument(help="The memory's id, as `list` shows it.")]
 Keyword: TypeAlias = Annotated[list[str] | None, typer.Option("--keyword", help="May be given several times.")]
@@ -82,10 +80,15 @@ def list_memories(
     below: Below = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists memories, the last made first; with --json as JSON Lines."""
+    """Lists memories, the last made first, with the words that a current one has lost; with --json as JSON Lines."""
     query = replace(_query(wanted, agent, application, namespace, below), status=status, key=key)
-    found = _walk(app, scope, query)
-    write_each("memories", found, as_json, memory_json, lambda memory: write_line(_line(memory)))
+    found, now = _walk(app, scope, query), utc_now()
+    write_each(
+        "memories", found, as_json, lambda one: memory_json(one.memory), lambda one: write_line(line_of(one, now))
+    )
+    cut = _count_cut(app, scope, query, now) if status is MemoryStatus.SUPERSEDED and not as_json else 0
+    if cut:
+        say(f"and a part of {cut} that are current: `recollect memories list {options_of(scope)}` shows which words")
 
 
 @memories.command()
@@ -129,9 +132,13 @@ def show(
 @memories.command()
 def history(app: App, memory_id: MemoryId, scope: Scope, as_json: AsJson = False) -> None:
     """Shows how a memory changed, its first version first: when, by whom, why, what it was; --json: as JSON Lines."""
-    versions = app.memories.versions.read(scope, app.memories.store.one(scope, memory_id, utc_now()))
+    now = utc_now()
+    memory = app.memories.store.one(scope, memory_id, now)
+    endings = app.contradictions.telling.endings(scope, [memory.id], now).get(memory.id, ())
+    *earlier, current = app.memories.versions.read(scope, memory)
+    versions = [*(as_it_was(one, now) for one in earlier), Version(current, current.memory.content, endings)]
     changed = zip([None, *versions], versions, strict=False)
-    write_each("versions", changed, as_json, lambda step: version_json(step[1]), _write_step)
+    write_each("versions", changed, as_json, lambda step: version_json(step[1].made), write_step)
 
 
 @memories.command()
@@ -214,60 +221,24 @@ def _query(
     )
 
 
-def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Memory]:
+def _write_listed(now: datetime, one: Listed) -> None:
+    write_line(line_of(one, now))
+
+
+def _walk(app: App, scope: Scope, query: MemoryQuery) -> Iterator[Listed]:
     now = utc_now()
     for page in pages(lambda after: app.memories.listing.page(scope, query, _PAGE, after, now)):
-        yield from page.memories
+        endings = app.contradictions.telling.endings(scope, [one.id for one in page.memories], now)
+        yield from (Listed(one, endings.get(one.id, ())) for one in page.memories)
 
 
-def _line(memory: Memory) -> Text:
-    line = Text(f"{memory.id}  {memory.timestamp:%Y-%m-%d %H:%M}  ", style="dim")
-    if memory.status is not MemoryStatus.ACTIVE:
-        line.append(f"{memory.status.value}  ")
-    if memory.key is not None:
-        line.append(one_line(f"{memory.key}: ", 70) + " ", style="bold")
-    return line.append(one_line(memory.content, _SHOWN), style="not dim")
+def _count_cut(app: App, scope: Scope, query: MemoryQuery, now: datetime) -> int:
+    current = _walk(app, scope, replace(query, status=MemoryStatus.ACTIVE))
+    return sum(any(_is_over(ending, now) for ending in one.endings) for one in current)
 
 
-def _write_step(step: tuple[MemoryVersion | None, MemoryVersion]) -> None:
-    before, after = step
-    write_line(_head_of_version(after))
-    said = [f"said: {one_line(after.memory.content, _SHOWN)}"]
-    for line in said if before is None else _changes(before.memory, after.memory):
-        write_line(f"    {line}")
-
-
-def _head_of_version(version: MemoryVersion) -> Text:
-    change, number = version.change, version.memory.version
-    head = Text(f"version {number}  " + (f"{change.at:%Y-%m-%d %H:%M}  " if change else ""), style="dim")
-    if change is not None:
-        head.append(f"{change.action.value} by {change.actor.kind.value} {one_line(change.actor.id, 40)}", "not dim")
-        reasons = [one_line(one, _SHOWN) for one in (change.rule, change.reason) if one]
-        head.append(f": {', '.join(reasons)}" if reasons else "", "not dim")
-    return head
-
-
-def _changes(before: Memory, after: Memory) -> list[str]:
-    """What differs, each as it was and as it became."""
-    words = [("was", before.content), ("now", after.content)] if before.content != after.content else []
-    lines = [f"{when}: {one_line(content, _SHOWN)}" for when, content in words] or ["the words stayed"]
-    pairs = ((name, _shown(getattr(before, name)), _shown(getattr(after, name))) for name in _COMPARED)
-    return lines + [f"{name.replace('_', ' ')}: {was} -> {now}" for name, was, now in pairs if was != now]
-
-
-def _shown(value: Any) -> str:
-    """One value on a line: a time as `list` has it, `none` where there is none."""
-    if value in (None, (), {}):
-        return "none"
-    if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M}"
-    if isinstance(value, tuple):
-        return one_line(", ".join(value), _SHOWN)
-    return one_line(f"{value:.2f}" if isinstance(value, float) else _text_of(value), _SHOWN)
-
-
-def _text_of(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(dict(value), ensure_ascii=False)
+def _is_over(ending: Ending, now: datetime) -> bool:
+    return ending.until is None and (ending.since is None or ending.since <= now)
 
 
 def _expiry(given: str | None) -> datetime | None:
