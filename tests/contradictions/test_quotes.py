@@ -24,6 +24,11 @@ LANDLORD = (
         (RECIPES, "nothing alike", "morning, this is for all the recipes"),
         (f"{'so ' * 50}grams {'and ' * 50}", "grams", "so so grams and and"),
         (f"{'我' * 200}住成都{'他' * 200}", "搬到成都", "我住成都他"),
+        (
+            f"Bilbao for the long weekend, {'leaving on the Friday in the evening after work ' * 4}",
+            "Bilbao",
+            "leaving on the",
+        ),
         ("  I live\nin Porto  ", "Braga", "I live in Porto"),
         ("", "", ""),
     ],

@@ -126,6 +126,8 @@ export interface Conflict {
   winner?: string;
   /** The judge's, that the newer one changes the older; absent where it read neither. */
   confidence?: number;
+  /** Start and end, exclusive, of what would end of the older one's words; absent: not told. */
+  ended?: Array<Array<number>>;
 }
 
 export interface ConflictFound {
@@ -148,6 +150,8 @@ export interface ConflictResolved {
   winner?: string;
   /** The judge's, that the newer one changes the older; absent where it read neither. */
   confidence?: number;
+  /** Start and end, exclusive, of what would end of the older one's words; absent: not told. */
+  ended?: Array<Array<number>>;
   decision_id?: string;
 }
 

@@ -54,7 +54,8 @@ def say(app: App, caller: Caller, *contents: str, user: str = "anna", **more: An
 def left_open(app: App, older: str, newer: str, user: str = "anna") -> str:
     now = datetime.now(UTC)
     proposal = {"action": "keep", "winner": newer}
-    conflict = OpenConflict(newer=newer, older=older, at=now, step=Step.ARBITER, rule="default", proposal=proposal)
+    made = OpenConflict(newer=newer, older=older, at=now, step=Step.ARBITER, rule="default", proposal=proposal)
+    conflict = replace(made, ended=((0, 6),))
     write = ItemWrite(conflict_key(conflict.id), conflict_document(conflict))
     app.parts.items.write(Scope("local", user), [write], now)
     return conflict.id
@@ -139,7 +140,7 @@ def test_a_conflict_is_listed_and_resolved(app: App, caller: Caller) -> None:
     assert (conflict["id"], conflict["newer"], conflict["older"], conflict["status"]) == (
         conflict_id, new, old, "open",
     )  # fmt: skip
-    assert conflict["proposal"] == {"action": "keep", "winner": new}
+    assert (conflict["proposal"], conflict["ended"]) == ({"action": "keep", "winner": new}, [[0, 6]])
     target = f"/v1/users/anna/conflicts/{conflict_id}/resolve"
     wrong_ones: list[Any] = [
         {"winner": new, "both": True},

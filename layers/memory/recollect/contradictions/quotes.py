@@ -11,7 +11,7 @@ from itertools import chain
 from recollect.contradictions.parts import Span, clause_spans
 from recollect.text.terms import terms
 
-MOST_CHARACTERS = 120
+MOST_CHARACTERS, _LEAST_CHARACTERS = 120, 60
 _LOOSE = " \t\n,;:–—-，；：、"
 _BOTH_HAVE_DIGITS = 0.5
 _PIECE = re.compile(r"\S{1,20}")
@@ -62,15 +62,20 @@ def _excerpt(text: str, runs: Sequence[Span]) -> str:
 
 
 def _shown(text: str, clauses: Sequence[Span], about: str, among: Sequence[int] = ()) -> str:
-    """The nearest of these clauses with its neighbours; of one that is too long a piece."""
+    """The nearest of these clauses with its neighbours; word by word where it is too long, or much room is left."""
     at = _nearest(text, clauses, about, among)
     if at is None:
         return ""
-    if len(_excerpt(text, [clauses[at]])) <= MOST_CHARACTERS:
-        return _window(text, clauses, at)
-    start, end = clauses[at]
-    pieces = [(start + piece.start(), start + piece.end()) for piece in _PIECE.finditer(text[start:end])]
-    return _window(text, pieces, _nearest(text, pieces, about) or 0)
+    first, last = _widened(text, clauses, at, at)
+    shown = _excerpt(text, _runs(text, clauses[first : last + 1]))
+    if _LEAST_CHARACTERS <= len(shown) <= MOST_CHARACTERS:
+        return shown
+    pieces = [(a + one.start(), a + one.end()) for a, b in clauses for one in _PIECE.finditer(text[a:b])]
+    inside = [n for n, (a, b) in enumerate(pieces) if clauses[first][0] <= a and b <= clauses[last][1]]
+    if len(shown) > MOST_CHARACTERS:
+        inside = [inside[_nearest(text, [pieces[n] for n in inside], about) or 0]]
+    first, last = _widened(text, pieces, inside[0], inside[-1])
+    return _excerpt(text, _runs(text, pieces[first : last + 1]))
 
 
 def _nearest(text: str, spans: Sequence[Span], about: str, among: Sequence[int] = ()) -> int | None:
@@ -87,17 +92,17 @@ def _nearest(text: str, spans: Sequence[Span], about: str, among: Sequence[int] 
     return max(among or range(len(spans)), key=share, default=None)
 
 
-def _window(text: str, spans: Sequence[Span], at: int) -> str:
-    """The one at that place, with its neighbours on either side as far as they fit."""
-    first = last = at
-    shown = _excerpt(text, [spans[at]])
+def _widened(text: str, spans: Sequence[Span], first: int, last: int) -> tuple[int, int]:
+    """The places from the first to the last with their neighbours, on either side as far as they fit."""
+    middle = first + last
     while True:
-        wider = sorted(((first, last + 1), (first - 1, last)), key=lambda one: abs(sum(one) - 2 * at))
-        there = [(a, b, _excerpt(text, _runs(text, spans[a : b + 1]))) for a, b in wider if a >= 0 and b < len(spans)]
-        fitting = next((one for one in there if len(one[2]) <= MOST_CHARACTERS), None)
-        if fitting is None:
-            return shown
-        first, last, shown = fitting
+        wider = sorted(((first, last + 1), (first - 1, last)), key=lambda one: abs(sum(one) - middle))
+        there = ((a, b) for a, b in wider if a >= 0 and b < len(spans))
+        fits = (one for one in there if len(_excerpt(text, _runs(text, spans[one[0] : one[1] + 1]))) <= MOST_CHARACTERS)
+        found = next(fits, None)
+        if found is None:
+            return first, last
+        first, last = found
 
 
 def _has_words(text: str) -> bool:

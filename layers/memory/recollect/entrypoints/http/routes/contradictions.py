@@ -25,6 +25,7 @@ from recollect.entrypoints.http.models import (
     Paged,
     RequestModel,
     Share,
+    Some,
     Time,
     fault,
     page_of,
@@ -121,6 +122,9 @@ class ConflictAnswer(AnswerModel, title="Conflict"):
     winner: Maybe[str] = None
     confidence: Maybe[Share] = Field(
         None, description="The judge's, that the newer one changes the older; absent where it read neither."
+    )
+    ended: Some[list[Count]] = Field(
+        None, description="Start and end, exclusive, of what would end of the older one's words; absent: not told."
     )
 
 
