@@ -68,6 +68,32 @@ _SOMETHING_ELSE = frozenset(
 # In letters of these scripts a last word so short is an abbreviation ("last mo"), but for these words.
 _ALPHABETS = re.compile(r"[a-z\u00df-\u024f\u0370-\u04ff]+")
 _SHORT_NOUNS = frozenset(("ay", "oy", "il", "ай", "kk", "én", "év", "år", "ár"))
+# "Until", before the day and behind it. English ones are read in contradictions/bounds.py, "til" alone is mostly "to".
+_UNTIL_BEFORE = (
+    "bis", "hasta", "jusqu'à", "jusqu'au", "jusqu'en", "jusqu'aux", "d'ici", "d'ici à", "d'ici au", "fino a", "fino al",
+    "fino all'", "fino alla", "fino ad", "sino a", "sino al", "fins a", "fins al", "até", "tot", "tot en met", "t/m",
+    "til og med", "t.o.m.", "till och med", "fram till", "fram til", "frem til", "indtil", "inntil", "până", "pînă",
+    "до", "do", "až do", "aż do", "sampai", "hingga", "đến", "حتى", "עד", "έως", "μέχρι", "ως", "到", "直到", "至",
+)  # fmt: skip
+_UNTIL_BEHIND = ("まで", "迄", "까지", "为止", "為止", "kadar", "dek", "asti", "saakka", "तक")
+# The cases in which weekdays stand beside some of them, Monday first; "do" is "until" before these alone.
+_UNTIL_CASES = {
+    "до": "понедельника вторника среды четверга пятницы субботы воскресенья"
+    " | понеділка вівторка середи четверга п'ятниці суботи неділі",
+    "do": "poniedziałku wtorku środy czwartku piątku soboty niedzieli"
+    " | pondělí úterý středy čtvrtka pátku soboty neděle"
+    " | pondelka utorka stredy štvrtka piatka soboty nedele"
+    " | ponedjeljka utorka srijede četvrtka petka subote nedjelje"
+    " | ponedeljka torka srede četrtka petka sobote nedelje",
+    "kadar": "pazartesiye salıya çarşambaya perşembeye cumaya cumartesiye pazara",
+    "asti": "maanantaihin tiistaihin keskiviikkoon torstaihin perjantaihin lauantaihin sunnuntaihin",
+}
+_SAME_CASES = {"až do": "do", "aż do": "do", "dek": "kadar", "saakka": "asti"}
+_THE_END_OF = (
+    "ende", "fin", "fin de", "fines de", "finales de", "final de", "finals de", "la fin", "la fin de", "fine",
+    "la fine di", "fim de", "o fim de", "o final de", "eind", "einde", "slutet av", "slutten av", "udgangen af",
+    "konce", "końca", "конца", "кінця", "akhir",
+)  # fmt: skip
 _LEAST_LETTERS = 3
 _LEAST_OF_A_WEEKDAY = 5
 _OF = re.compile(r"(?:de |d')")
@@ -84,8 +110,20 @@ def date_words_file() -> str:
         "coming": _by_meaning(tables, _COMING, english=True),
         "months": [sorted(names) for names in _unambiguous([_names_of(tables, month) for month in _MONTHS])],
         "weekdays": [sorted(names) for names in _unambiguous([_long_names_of(tables, day) for day in _WEEKDAYS])],
+        "until": {
+            "before": sorted(_UNTIL_BEFORE),
+            "behind": sorted(_UNTIL_BEHIND),
+            "weekdays": {word: _cases(_SAME_CASES.get(word, word)) for word in (*_UNTIL_CASES, *_SAME_CASES)},
+            "the end of": sorted(_THE_END_OF),
+        },
     }
     return json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+
+
+def _cases(word: str) -> list[list[str]]:
+    """For each weekday its names after that word, folded and in order."""
+    languages = [language.split() for language in _UNTIL_CASES[word].split("|")]
+    return [sorted({fold(name) for name in names}) for names in zip(*languages, strict=True)]
 
 
 def _by_meaning(tables: list[Mapping[str, Any]], meanings: Mapping[str, str], *, english: bool) -> dict[str, list[str]]:

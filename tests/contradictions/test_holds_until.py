@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.contradictions.binding import holds_until
+from recollect.contradictions.binding import clause_around, holds_until
 from recollect.contradictions.bounds import read_bound, read_bounds
 
 TUESDAY = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
@@ -48,6 +48,10 @@ def day(text: str) -> datetime:
         ("They moved me to the Leeds office until the end of Q3", "2026-10-01"),
         ("I'm not buying any clothes before 1 October.", "2026-10-02"),
         ("Tonight I'm on the night bus.", "2026-06-17"),
+        ("no football in the drive today, chickenpox", "2026-06-17"),
+        ("hasta el domingo 21 dormimos en casa de mi madre", "2026-06-22"),
+        ("Bin bis Freitag bei Oma.", "2026-06-20"),
+        ("金曜日まで実家にいます", "2026-06-20"),
     ],
 )
 def test_a_bound_is_read_however_it_is_said(text: str, until: str) -> None:
@@ -80,6 +84,11 @@ def test_a_bound_is_read_however_it_is_said(text: str, until: str) -> None:
         "Is my desk 12 until Friday?",
         "If the paint isn't dry, I'm on the sofa until Friday.",
         "He's back on Friday nights.",
+        "season 3 of Deadwood tonight, Noor's made popcorn",
+        "I told my boss today, so you needn't keep it secret",
+        "Ist der Aufzug bis Mittwoch gesperrt?",
+        "Ich arbeite von Montag bis Freitag.",
+        "Bis Freitag!",
     ],
 )
 def test_words_of_time_that_bind_nothing(text: str) -> None:
@@ -98,6 +107,23 @@ def test_until_what_hour_says_nothing_of_the_day() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "bounded"),
+    [
+        (
+            "I swim. Til Friday I'm at Horsforth, not Headingley. We moved.",
+            "Til Friday I'm at Horsforth, not Headingley.",
+        ),
+        ("I work here, I'm at mum's until Friday, and I like it", "I'm at mum's until Friday"),
+        ("I'm in Porto, back on the 24th. I like it.", "I'm in Porto, back on the 24th."),
+        ("Til Friday I'm at Horsforth. You park behind.", "Til Friday I'm at Horsforth. You park behind."),
+    ],
+)
+def test_a_bound_is_of_its_clause_or_of_all_that_it_begins(text: str, bounded: str) -> None:
+    (bound, *_) = read_bounds(text, TUESDAY)
+    assert text[slice(*clause_around(text, bound))].strip() == bounded
+
+
+@pytest.mark.parametrize(
     "text", ["until March 0000", "through the 99th of May", "until 31/31", "for 999 years", "until 45:99"]
 )
 def test_what_no_calendar_has_bounds_nothing_or_far_off(text: str) -> None:
@@ -107,7 +133,8 @@ def test_what_no_calendar_has_bounds_nothing_or_far_off(text: str) -> None:
 
 PIECES = (
     "until till through for the next this weekend week month Friday 3 3rd May 12/25 1.9. 2026-02-30 noon 8am half five "
-    "a couple of days back on between now and to end of Q3 Easter today tomorrow I'm not was , . ? ( ) é 中 İ"
+    "a couple of days back on between now and to end of Q3 Easter today tomorrow I'm not was , . ? ( ) é 中 İ "
+    "bis hasta el domingo 8 jusqu'au 15 до пятницы 到 周五 金曜日まで 까지"
 )
 
 

@@ -114,6 +114,20 @@ def test_what_holds_over_for_a_while_ends_with_its_bound(memory: Memory, key: st
 
 
 @pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("said", "days"),
+    [("til friday I'm at the Horsforth shop", 5), ("hasta el domingo 7 dormimos en otra casa", 7)],
+)
+def test_what_names_its_end_lapses_though_nothing_is_said_against_it(memory: Memory, said: str, days: int) -> None:
+    (until,) = say(memory, on(0, said))
+    assert remembered(memory)[until].valid_to == MONDAY.replace(hour=0) + days * DAY
+    memory.now = MONDAY + 4 * DAY
+    assert recalled(memory, said) == [said]
+    memory.now = MONDAY + 8 * DAY
+    assert recalled(memory, said) == []
+
+
+@pytest.mark.spec("P-24")
 @pytest.mark.parametrize("later", ["I joined Bosch this week.", "I got my Bosch badge today."])
 def test_when_something_happened_is_no_bound_of_a_key(memory: Memory, later: str) -> None:
     old, new = say(memory, on(0, "I work at Siemens.", "employer"), on(2, later, "employer"))

@@ -1,6 +1,7 @@
 """Which of the bounds that a text names its value holds until: "until Friday" binds, "due on Friday" does not (P-24).
 
-Read from the words around the bound, up to the clause's and the sentence's end. English, as the reader of bounds is.
+Read from the words around the bound, up to the clause's and the sentence's end. These are English: in other languages a
+word for "until" before a day is a bound, and the model alone says whether what is said lasts.
 """
 
 import re
@@ -19,6 +20,7 @@ _CACHED = 512
 _I = re.IGNORECASE
 _CLAUSE_START = re.compile(r"[,;:.!?]\s|\s(?:and|but|so|because)\s", _I)
 _COMMA = re.compile(r"[,;:]\s+")
+_WORD = re.compile(r"\w")
 _CONDITION = re.compile(r"\b(?:if|unless|suppose|supposing|whether|whenever)\b", _I)
 _UNREAL = re.compile(r"\b(?:would|could|might|should|wish|'d (?:love|like)|hoping|maybe|perhaps)\b", _I)
 _NO_VALUES = re.compile(
@@ -61,6 +63,8 @@ _TAKES = re.compile(
 _SO_FAR = re.compile(r",? (?:now|already|so far|straight|running|in a row|total)\b", _I)
 _OF_HOURS = re.compile(r"\bhours?\b|\bhalf an\b", _I)
 _GOES_ON = re.compile(r"\b(?:am|is|are|'m|'s|'re) (?:not |still |only |just )?\w+ing\b", _I)
+_IS_SO = re.compile(r"\b(?:am|is|are|no|not)\b|(?:'m|'s|'re|n't)\b|\A\s*\w+ing\b", _I)
+"""What is so or not so, or goes on, for a day; any other clause tells what happens on it."""
 _AM = re.compile(r"\b(?:i'm|i am|we're|we are)\b", _I)
 
 
@@ -119,11 +123,13 @@ def _is_for_so_long(place: _Place) -> bool:
 
 
 def _is_of_today(place: _Place) -> bool:
-    """I'm at the library until six; not: it's open until six, I sleep until ten."""
+    """I'm at the library until six, no football today; not: it's open until six, season 3 tonight, I told her today."""
     over = _LASTED.search(place.before) or _HAPPENED.search(place.before)
     if over or _HABIT.search(f"{place.before} {place.behind}"):
         return False
-    return place.words.lower().startswith("to") or _AM.search(place.before) is not None
+    if place.words.lower().startswith("to"):
+        return _IS_SO.search(place.before) is not None
+    return _AM.search(place.before) is not None
 
 
 _OF_KIND: Mapping[BoundKind, Callable[[_Place], bool]] = {
@@ -143,24 +149,35 @@ def holds_until(text: str, at: datetime) -> datetime | None:
 
 @lru_cache(_CACHED)
 def binding_bound(text: str, at: datetime) -> Bound | None:
-    """The first of the text's bounds until which its value holds; None where it is open-ended."""
+    """The first of the text's bounds until which its value holds; None where it is open-ended, or says nothing else."""
     read = text[:_WITHIN]
     spans = sentence_spans(read)
     for bound in read_bounds(read, at):
         span = next((one for one in spans if one[0] <= bound.span[0] < one[1]), None)
         if span is None or is_question(read[slice(*span)]) or (bound.kind is BoundKind.HOUR and len(spans) > 1):
             continue
-        if _Place.of(read, span, bound).binds:
+        alone = not _WORD.search(text[: bound.span[0]] + text[bound.span[1] :])
+        if not alone and _Place.of(read, span, bound).binds:
             return bound
     return None
 
 
 def clause_around(text: str, bound: Bound) -> tuple[int, int]:
-    """Where the clause in which a bound is said begins and ends: between commas, within its sentence."""
+    """Where the clause in which a bound is said begins and ends: between commas, within its sentence.
+
+    An end that the sentence begins with, or that is a clause by itself, is that of all of the sentence: "til Friday I'm
+    at Horsforth, not Headingley", "I'm in Porto, back on the 24th". So is one that the text begins with of what follows
+    its first sentence and is shorter: that says nothing by itself ("you park round the back there").
+    """
     start, end = next((one for one in sentence_spans(text) if one[0] <= bound.span[0] < one[1]), (0, len(text)))
-    before = [start, *(match.end() for match in _COMMA.finditer(text, start, bound.span[0]))]
+    begins = bound.names_end and not text[start : bound.span[0]].strip()
+    if begins and not text[:start].strip() and len(text[end:].strip()) < end - start:
+        return start, len(text)
+    commas = [match.end() for match in _COMMA.finditer(text, start, bound.span[0])]
     after = _COMMA.search(text, bound.span[1], end)
-    return before[-1], after.start() if after is not None else end
+    clause = (commas[-1] if commas else start, after.start() if after is not None else end)
+    alone = bound.names_end and not _WORD.search(text[clause[0] : bound.span[0]] + text[bound.span[1] : clause[1]])
+    return (start, end) if begins or alone else clause
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -12,6 +12,8 @@ from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
+from recollect.text.until_dates import last_days
+
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -528,13 +530,15 @@ def read_bound(text: str, at: datetime) -> Bound | None:
 
 def read_bounds(text: str, at: datetime) -> list[Bound]:
     """All that a text names, those that say until when first, in its order; of those that begin alike the longest."""
-    lowered, now = text.lower().replace("\u2019", "'"), at.astimezone(UTC)
-    if _hint().search(lowered) is None:
-        return []
-    found = [
-        one for one in (*_whole(lowered, now), *_framed(lowered, now)) if one.until > now and _bounds(lowered, one)
-    ]
+    found = [*_in_english(text, at.astimezone(UTC)), *(Bound(one.until, one.span) for one in last_days(text, at))]
     return sorted(found, key=lambda one: (not one.names_end, one.span[0], -one.span[1]))
+
+
+def _in_english(text: str, now: datetime) -> Iterator["Bound"]:
+    lowered = text.lower().replace("\u2019", "'")
+    if _hint().search(lowered) is not None:
+        read = (*_whole(lowered, now), *_framed(lowered, now))
+        yield from (one for one in read if one.until > now and _bounds(lowered, one))
 
 
 def _bounds(text: str, bound: Bound) -> bool:

@@ -59,11 +59,16 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class TimeBound:
-    """A part of a text that holds until an instant, exclusive, by its own words; `rule` says so."""
+    """A part of a text that holds until an instant, exclusive, by its own words; `rule` says so.
+
+    `sure`: they name that instant ("until Friday"), not how long or within what ("this week"), and a model finds that
+    it holds for a while.
+    """
 
     span: tuple[int, int]
     until: datetime
     rule: str
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -271,7 +271,7 @@ class SettleContradictions:
             stored = found.memories.get(event.id)
             for changed in self._apply.repair(by, stored):
                 settled.note(changed)
-            settled.note(self._apply.bounds(by, event, stored, found.bounds(event.id)))
+            settled.note(self._bounded(by, event, stored, found))
         if batch.rules.conflict.auto_apply == "off":
             undecided += [(older_id, verdict) for older_id, against in verdicts.items() for verdict in against]
         else:
@@ -279,6 +279,15 @@ class SettleContradictions:
             self._remember(by, verdicts, found, settled)
         for older_id, verdict in undecided:
             self._apply.open_conflict(by, older_id, verdict, batch.rules.conflict)
+
+    def _bounded(
+        self, by: Deciding, event: Event, stored: StoredMemory | None, found: CandidateSet
+    ) -> StoredMemory | None:
+        """With the bounds that its words set. What surely ends becomes a memory for that, since an event has no end."""
+        bounds, made = found.bounds(event.id), None
+        if stored is None and any(bound.sure for bound in bounds):
+            made = self._apply.memory_of(by, event)
+        return self._apply.bounds(by, event, stored or made, bounds) or made
 
     def _remember(self, by: Deciding, verdicts: Verdicts, found: CandidateSet, settled: Settled) -> None:
         """What changes something becomes a memory too; what overrides it for a while ends with its bound."""

@@ -50,7 +50,7 @@ class TrainedJudge:
         """What the model says at a first look may end something."""
         states, bound = self.states(said), self._bound(said)
         return Profile(
-            states=states, may_end=states and self._may_change(_Told.of(said, bound)), bounds=_bounds(said, bound)
+            states=states, may_end=states and self._may_change(_Told.of(said, bound)), bounds=self._bounds(said, bound)
         )
 
     def holds_until(self, said: Said) -> datetime | None:
@@ -77,6 +77,12 @@ class TrainedJudge:
         """The bound that a reader of dates finds, unless the model is sure that what is said holds for good."""
         bound = binding_bound(said.text, said.at)
         return bound if bound is None or self._model is None or all(self._model.may_pass([said.text])) else None
+
+    def _bounds(self, said: Said, bound: Bound | None) -> tuple[TimeBound, ...]:
+        if bound is None:
+            return ()
+        sure = self._model is not None and bound.names_end
+        return (TimeBound(clause_around(said.text, bound), bound.until, BOUND, sure),)
 
     def _may_change(self, told: "_Told") -> bool:
         texts = [*told.lasting, *([told.unbounded] if told.unbounded else ())]
@@ -189,9 +195,3 @@ def _without(sentence: str, bound: str) -> str:
 
 def _parts(text: str, most_tokens: int) -> tuple[str, ...]:
     return tuple(islice(parts_within(text, most_tokens), _MOST_PARTS))
-
-
-def _bounds(said: Said, bound: Bound | None) -> tuple[TimeBound, ...]:
-    if bound is None:
-        return ()
-    return (TimeBound(clause_around(said.text, bound), bound.until, BOUND),)

@@ -19,8 +19,10 @@ _BEFORE = 24
 _NEAREST_DAYS = 120
 """A day without a year is the nearest one of its name, before or after."""
 
-_COMING = MappingProxyType({phrase: said for said, phrases in DATE_WORDS["coming"].items() for phrase in phrases})
-_WEEKDAYS = MappingProxyType({name: place for place, names in enumerate(DATE_WORDS["weekdays"]) for name in names})
+COMING_PHRASES = MappingProxyType(
+    {phrase: said for said, phrases in DATE_WORDS["coming"].items() for phrase in phrases}
+)
+WEEKDAYS = MappingProxyType({name: place for place, names in enumerate(DATE_WORDS["weekdays"]) for name in names})
 _FROM = (
     r"(?:from|as of|as from|starting|beginning|effective|come|on|ab|zum|vanaf|per|desde|a partir de|à partir de|dès"
     r"|dal|dalla|da|a partire da|från|fra|od|с|з|від|от)"
@@ -31,8 +33,8 @@ _CLAUSE_ENDS = r"(?=\s{0,3}(?:\Z|[,;:!?)]|\.(?!\d)))"
 _SINCE = re.compile(rf"(?<!\w)(?:since|seit|depuis|sinds){SPACE}{_ARTICLE}\Z", re.IGNORECASE)
 _FIRST = ("first", "primo", "premier", "ersten", "primero")
 _DAY = rf"(?P<day>[0-9]{{1,2}}|{'|'.join(_FIRST)})(?:st|nd|rd|th|\.|º|er)?"
-_NAME = r"[^\s\d.,;:!?()/_]{2,24}"
-_OF_A_DAY = (
+NAME = r"[^\s\d.,;:!?()/_]{2,24}"
+DAY_PATTERNS = (
     re.compile(rf"(?<![\w-]){YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?![0-9-])"),
     re.compile(rf"(?<!\w){_DAY}{SPACE}{OF}{MONTH}(?:,?{SPACE}{OF}{YEAR})?(?!\w)", re.IGNORECASE),
     re.compile(rf"(?<!\w){MONTH}{SPACE}{_DAY}(?:,?{SPACE}{YEAR})?(?![\w:])", re.IGNORECASE),
@@ -43,8 +45,8 @@ _OF_A_MONTH = (
     re.compile(rf"{_BEGINNING}{MONTH}(?:{SPACE}{YEAR}|(?!{SPACE}[0-9]))(?!\w)", re.IGNORECASE),
     re.compile(rf"(?:{YEAR}[年년]\s?)?(?P<month>[0-9]{{1,2}})[月월]份?(?:から|より|起|开始|開始|부터)"),
 )
-_OF_A_WEEKDAY = re.compile(rf"{_BEGINNING}(?P<name>{_NAME})(?!\w)", re.IGNORECASE)
-_UNSPACED_WEEKDAY = re.compile(
+_OF_A_WEEKDAY = re.compile(rf"{_BEGINNING}(?P<name>{NAME})(?!\w)", re.IGNORECASE)
+UNSPACED_WEEKDAY = re.compile(
     r"(?P<name>(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)"
 )
 _OF_A_NUMBER = re.compile(
@@ -74,29 +76,29 @@ def coming_date(text: str, at: datetime) -> ComingDate | None:
 
 def names_a_day(text: str) -> bool:
     """Whether the text names a day of the calendar or of the week."""
-    words = re.findall(rf"{_NAME}", fold(text))
+    words = re.findall(rf"{NAME}", fold(text))
     return (
         bool(day_spans(text))
-        or any(word in _WEEKDAYS or word.removesuffix("s") in _WEEKDAYS for word in words)
-        or _UNSPACED_WEEKDAY.search(text) is not None
+        or any(word in WEEKDAYS or word.removesuffix("s") in WEEKDAYS for word in words)
+        or UNSPACED_WEEKDAY.search(text) is not None
     )
 
 
 def day_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where the text names days of the calendar, in its order, half-open; a month alone is none."""
-    found = (match for pattern in _OF_A_DAY for match in pattern.finditer(text))
-    return tuple(sorted(match.span() for match in found if _numbers(match)))
+    found = (match for pattern in DAY_PATTERNS for match in pattern.finditer(text))
+    return tuple(sorted(match.span() for match in found if numbers(match)))
 
 
 def _days(text: str, today: date) -> Iterator[tuple[date, tuple[int, int]]]:
-    for pattern in (*_OF_A_DAY, *_OF_A_MONTH):
+    for pattern in (*DAY_PATTERNS, *_OF_A_MONTH):
         for match in pattern.finditer(text):
-            found = _numbers(match)
+            found = numbers(match)
             if found is not None and (day := _nearest(*found, today)) is not None:
                 yield day, match.span()
-    for pattern in (_OF_A_WEEKDAY, _UNSPACED_WEEKDAY):
+    for pattern in (_OF_A_WEEKDAY, UNSPACED_WEEKDAY):
         for match in pattern.finditer(text):
-            place = _WEEKDAYS.get(fold(match["name"]))
+            place = WEEKDAYS.get(fold(match["name"]))
             if place is not None:
                 yield today + timedelta(days=(place - today.weekday() - 1) % 7 + 1), match.span()
     for match in _OF_A_NUMBER.finditer(text):
@@ -105,7 +107,7 @@ def _days(text: str, today: date) -> Iterator[tuple[date, tuple[int, int]]]:
     yield from _coming(text, today)
 
 
-def _numbers(match: re.Match[str]) -> tuple[int | None, int, int] | None:
+def numbers(match: re.Match[str]) -> tuple[int | None, int, int] | None:
     """Year, month and day as they stand; the day is 1 where a month alone is named."""
     said = match.groupdict()
     month = int(said["month"]) if said["month"].isdecimal() else MONTHS.get(fold(said["month"]), 0)
@@ -133,7 +135,7 @@ def _next_of_month(day: int, today: date) -> date | None:
 
 def _coming(text: str, today: date) -> Iterator[tuple[date, tuple[int, int]]]:
     folded = fold(text)
-    said = [(start, phrase) for phrase in _COMING for start in whole_word_positions(folded, phrase)]
+    said = [(start, phrase) for phrase in COMING_PHRASES for start in whole_word_positions(folded, phrase)]
     place = [at for at, character in enumerate(text) for _ in fold(character)] if said else []
     begins = {
         "next week": today + timedelta(days=7 - today.weekday()),
@@ -141,4 +143,4 @@ def _coming(text: str, today: date) -> Iterator[tuple[date, tuple[int, int]]]:
         "next year": date(min(today.year + 1, 9999), 1, 1),
     }
     for start, phrase in said:
-        yield begins[_COMING[phrase]], (place[start], place[start + len(phrase) - 1] + 1)
+        yield begins[COMING_PHRASES[phrase]], (place[start], place[start + len(phrase) - 1] + 1)

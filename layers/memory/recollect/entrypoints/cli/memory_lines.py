@@ -26,11 +26,13 @@ class Listed:
 
 
 def line_of(one: Listed, now: datetime) -> Text:
-    """Id, time, key and words; of a current memory what it has lost, or is to lose."""
+    """Id, time, key and words; of a current memory until when it holds, and what it has lost, or is to lose."""
     memory = one.memory
     line = Text(f"{memory.id}  {memory.timestamp:%Y-%m-%d %H:%M}  ", style="dim")
     if memory.status is not MemoryStatus.ACTIVE:
         line.append(f"{memory.status.value}  ")
+    elif memory.valid_to is not None:  # by its own words
+        line.append(f"until {memory.valid_to:%Y-%m-%d %H:%M}  ")
     if memory.key is not None:
         line.append(one_line(f"{memory.key}: ", 70) + " ", style="bold")
     line.append(one_line(memory.content, _SHOWN), style="not dim")
