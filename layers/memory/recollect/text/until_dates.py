@@ -84,7 +84,7 @@ _SO_MANY = "週周月年每毎第"
 _FAR = 24
 _CLAUSE = 80
 _ONE_DAY = timedelta(days=1)
-_WEEK = 7
+_WEEK, _MONTHS = 7, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,16 +192,14 @@ def _ahead(place: int, today: date) -> date:
     return today + timedelta(days=(place - today.weekday()) % _WEEK)
 
 
-def _month(text: str, place: int, today: date, _: str) -> tuple[int, date] | None:
-    """Until March stops where March begins, the end of March takes it in: as in English."""
-    for pattern in (_UNSPACED_MONTH, _MONTH):
-        match = pattern.match(text, place)
-        if match is not None:
-            said = match.groupdict()
-            number = int(said["month"]) if said["month"].isdecimal() else MONTHS.get(fold(said["month"]), 0)
-            if 1 <= number <= len(DATE_WORDS["months"]):
-                return match.end(), _of_month(number, said.get("year"), bool(said["end"]), today)
-    return None
+def _month(text: str, place: int, today: date, word: str) -> tuple[int, date] | None:
+    """Until March stops where March begins, as in English; the end of March takes it in, and so does 3月まで."""
+    match = _UNSPACED_MONTH.match(text, place) or _MONTH.match(text, place)
+    if match is None:
+        return None
+    number = int(match["month"]) if match["month"].isdecimal() else MONTHS.get(fold(match["month"]), 0)
+    through, fits = bool(match["end"]) or word in _WORDS["behind"], 1 <= number <= _MONTHS
+    return (match.end(), _of_month(number, match["year"], through, today)) if fits else None
 
 
 def _of_month(number: int, year: str | None, through: bool, today: date) -> date:
@@ -227,7 +225,7 @@ def _number(text: str, place: int, today: date, *, article: bool) -> tuple[int, 
 def _of_number(match: re.Match[str], today: date) -> tuple[int, date] | None:
     number = int(match["day"])
     month = today.month + (number < today.day)
-    day = _day(today.year + (month > len(DATE_WORDS["months"])), (month - 1) % 12 + 1, number)
+    day = _day(today.year + (month > _MONTHS), (month - 1) % _MONTHS + 1, number)
     return (match.end(), day) if day is not None else None
 
 
@@ -248,10 +246,9 @@ def _goes_on(text: str, end: int) -> bool:
     )
 
 
-_AHEAD = {"today", "this week", "this month", "this year"}
-_PHRASES = MappingProxyType(
-    {phrase: said for phrase, said in RELATIVE_PHRASES.items() if said in _AHEAD} | dict(COMING_PHRASES)
-)
+_CURRENT = {one: said for one, said in RELATIVE_PHRASES.items() if said == "today" or said.startswith("this ")}
+_PHRASES = MappingProxyType(_CURRENT | dict(COMING_PHRASES))
+_LAST = frozenset(phrase[-1] for phrase in _PHRASES) | frozenset("月월末底말曜日号號일") | frozenset(_PLACES)
 _LENGTHS = sorted({len(phrase) for phrase in _PHRASES}, reverse=True)
 
 
@@ -274,10 +271,12 @@ def _behind(text: str, today: date) -> Iterator[_Found]:
 
 def _day_that_ends(text: str, end: int, today: date, word: str) -> tuple[int, date] | None:
     """Where the day that ends there begins, the longest, and the day."""
+    if _UNSPACED.match(text, end - 1) and text[end - 1] not in _LAST:
+        return None
     for start in range(max(0, end - _FAR), end):
         if _within_a_word(text, start):
             continue
-        for read in (_calendar_day, _weekday, _unspaced_number, _month_through, _phrase):
+        for read in (_calendar_day, _weekday, _unspaced_number, _month, _phrase):
             found = read(text[:end], start, today, word)
             if found is not None and found[0] == end:
                 return start, found[1]
@@ -287,14 +286,6 @@ def _day_that_ends(text: str, end: int, today: date, word: str) -> tuple[int, da
 def _within_a_word(text: str, place: int) -> bool:
     before, after = text[place - 1 : place] if place else " ", text[place]
     return before.isalnum() and after.isalnum() and not (_UNSPACED.match(before) or _UNSPACED.match(after))
-
-
-def _month_through(text: str, place: int, today: date, _: str) -> tuple[int, date] | None:
-    """3月まで takes March in."""
-    match = _UNSPACED_MONTH.match(text, place)
-    if match is None or not 1 <= int(match["month"]) <= len(DATE_WORDS["months"]):
-        return None
-    return match.end(), _of_month(int(match["month"]), match["year"], through=True, today=today)
 
 
 def _next(year: int | None, month: int, day: int, today: date) -> date | None:
