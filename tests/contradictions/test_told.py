@@ -10,7 +10,7 @@ from embedded.deciding import forget, leave_open, revert
 from embedded.memory_items import patch, reject
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.judges.table_pairs import TablePairModel
-from recollect.contradictions.decisions import conflict_in, conflict_key, pair_id
+from recollect.contradictions.decisions import ConflictStatus, OpenConflict, conflict_in, conflict_key, pair_id
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.pairs import PairScores
 from recollect.contradictions.parts import parts_within
@@ -105,3 +105,32 @@ def test_a_conflict_of_before_has_no_clause_and_is_read(tmp_path: Path) -> None:
     (item,) = memory.app.parts.items.get(ANNA, [key]).values()
     assert conflict_in({name: value for name, value in item.value.items() if name != "ended"}).ended == ()
     assert (doubts(memory)[0].older, doubts(memory)[0].newer) == (OLD, "The weather is fine")
+
+
+@pytest.mark.spec("P-24")
+def test_a_conflict_is_over_when_something_else_ends_the_words_in_doubt_and_open_again_when_that_is_taken_back(
+    tmp_path: Path,
+) -> None:
+    rows = {pair: PairScores(changed=0.9 if pair[0] == DEAREST else 0.6) for pair in MODEL if pair[1] in (OLD, RENT)}
+    memory = with_parts(open_memory(tmp_path), pair_model=TablePairModel(rows))
+    old, new = say(memory, on(0, OLD), on(1, NEW))
+    assert (conflict(memory).status, conflict(memory).winner) == (ConflictStatus.OPEN, None)
+    assert marked(memory)
+    (dearest,) = say(memory, on(2, DEAREST))
+    assert (conflict(memory).status, conflict(memory).winner) == (ConflictStatus.SETTLED, new)
+    assert not marked(memory)
+    revert(memory, pair_id(dearest, old))
+    assert conflict(memory).status is ConflictStatus.OPEN
+    assert marked(memory)
+
+
+def conflict(memory: Memory) -> OpenConflict:
+    page = memory.app.contradictions.conflicts.page(ANNA, 9, None, None, memory.now)
+    return next(one for one in page.conflicts if one.ended)
+
+
+def marked(memory: Memory) -> bool:
+    """Whether a context says of the older one that it may no longer hold."""
+    context = memory.context("Does my landlord Ruiz answer the phone?", conversation_id="another").messages.messages[0]
+    assert PHONE in context.content
+    return "?" in next(line for line in context.content.splitlines() if PHONE in line).partition(PHONE)[0]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.contradictions.decisions import OpenConflict
+from recollect.contradictions.decisions import OpenConflict, has_passed
 from recollect.contradictions.doubts import FindDoubts, OtherSide
 from recollect.core.scope import Scope
 from recollect.memories.representation import announced
@@ -42,7 +42,9 @@ def disputes(
     """
     first = {recalled.identity(one): one for one in recalled.ranked[:_COMPARED]}
     oldest_first = sorted(first, key=lambda i: (first[i].candidate.timestamp, first[i].id))
-    conflicts = find.about(scope, oldest_first) if first or summarised else ()
+    about = find.about(scope, oldest_first) if first or summarised else ()
+    stored = {i: recalled.stored.get(one.id) for i, one in first.items()}
+    conflicts = [one for one in about if (older := stored.get(one.older)) is None or not has_passed(one, older)]
     pairs = [pair for one in conflicts for pair in _both_ways(one) if pair[0] in first]
     pairs += _announced(recalled, first.values(), filters)
     known = _known(find, scope, recalled, [side.id for _, side in pairs], filters)

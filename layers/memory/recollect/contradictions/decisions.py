@@ -24,7 +24,7 @@ from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
 from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso
-from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin, left_of
 
 FORMAT_VERSION = 1
 ARBITRATIONS = ItemPath("arbitrations")
@@ -145,6 +145,13 @@ class OpenConflict:
     def id(self) -> str:
         """One a pair."""
         return pair_id(self.newer, self.older)
+
+
+def has_passed(conflict: OpenConflict, older: Memory) -> bool:
+    """Whether the words in doubt have ended since by something else: nobody need say any more which counts."""
+    for_good = [one for one in older.lapses if one.until is None and not one.announced and one.by != older.id]
+    ended = all(any(one.start <= a and b <= one.end for one in for_good) for a, b in conflict.ended)
+    return bool(conflict.ended) and ended and older.origin is not Origin.MERGED
 
 
 def pair_id(one: str, other: str) -> str:

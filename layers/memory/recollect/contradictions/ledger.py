@@ -1,8 +1,9 @@
 """The ledger of contradictions: its writes, and the open conflicts and decisions that it lists (api.md, *Arbitration*).
 
 A conflict is open only while both of its records are current. Where one of them was deleted, rejected, superseded,
-retracted or has expired since, it is shown as settled: in favour of the one that is still current, or of none. Nothing
-is written for that, so that a conflict is open again where such a change is taken back.
+retracted or has expired since, it is shown as settled: in favour of the one that is still current, or of none; in
+favour of the newer one where the words in doubt have ended. Nothing is written for that, so that a conflict is open
+again where such a change is taken back.
 
 The decisions that the newest records won come first: their order is that of the winners' ids, so that a walk sees each
 of them once, whatever is decided meanwhile.
@@ -27,6 +28,7 @@ from recollect.contradictions.decisions import (
     decision_in,
     decision_key,
     decision_write,
+    has_passed,
     pair_id,
     reopened,
     won_path,
@@ -274,12 +276,14 @@ class ListConflicts:
 
 
 def current_state(conflict: OpenConflict, current: Current) -> OpenConflict:
-    """The conflict, settled where not both of its records count, or both are one by now."""
+    """The conflict, settled where not both of its records count, both are one by now, or the words in doubt ended."""
     if conflict.status is ConflictStatus.SETTLED:
         return conflict
     left = [one for one in (conflict.newer, conflict.older) if one in current]
     if len(left) == 2 and current[left[0]].id != current[left[1]].id:
-        return conflict
+        older = current[conflict.older].stored
+        if older is None or not has_passed(conflict, older.memory):
+            return conflict
     return replace(conflict, status=ConflictStatus.SETTLED, winner=left[0] if left else None)
 
 

@@ -84,8 +84,9 @@ def chat(
 ) -> None:
     """Talks to a memory: every line is remembered, and answered from what was said before.
 
-    RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself. What a message ended or put
-    in doubt is told on standard error, beside the answers, with the command that takes it back or settles it.
+    RECOLLECT_MODEL says who answers; by default nobody does, and the memory quotes itself.
+
+    What a message ended or put in doubt is told on standard error, with the command that takes it back or settles it.
     """
     scope, labels = scope_of(user, persona, household, tenant), labels_of(agent, application, namespace)
     check_ids(conversation=conversation)
