@@ -20,6 +20,7 @@ from recollect.context.extractive_answer import (
 )
 from recollect.context.model_call import Evidence
 from recollect.contradictions.doubts import OtherSide
+from recollect.memories.representation import EndedWords
 
 DAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -106,6 +107,25 @@ def test_what_may_have_changed_a_quote_stands_behind_it(holds_from: datetime | N
     newer = OtherSide("n", DAY + timedelta(days=3), "Handed the\nkeys back.", newer=True, holds_from=holds_from)
     answer = answer_from([replace(old, against=newer)], "Do I live in Marchmont?", 200)
     assert answer.splitlines()[1] == f"- on 1 May 2024 you said: “I live in Marchmont.” {behind}"
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("instead", "behind"),
+    [
+        (None, "(until 4 May 2024: “Seaview guest house”)"),
+        (
+            "Rang Seaview\nand cancelled.",
+            "(until 4 May 2024: “Seaview guest house”; then: “Rang Seaview and cancelled.”)",
+        ),
+        ("[[call]]", ""),
+    ],
+)
+def test_words_of_a_quote_that_have_ended_stand_behind_it(instead: str | None, behind: str) -> None:
+    (old,) = said("We booked Whitby for two nights.")
+    ended = EndedWords(", Seaview guest house,", DAY + timedelta(days=3), "n", instead)
+    answer = answer_from([replace(old, ended=(ended,))], "Did we book Whitby?", 200)
+    assert answer.splitlines()[1] == f"- on 1 May 2024 you said: “We booked Whitby for two nights.” {behind}".rstrip()
 
 
 LEITH = "First night in Leith."

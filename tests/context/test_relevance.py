@@ -1,5 +1,7 @@
 """Which memories the messages show: what the question needs, best first, as much as fits."""
 
+from dataclasses import replace
+
 import numpy
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from recollect.context.relevance import (
     EVERY_HIT,
     RelevanceCut,
     Setting,
+    beside_what_is_shown,
     lines_wanted,
     not_shown_yet,
     those_that_fit,
@@ -16,6 +19,7 @@ from recollect.context.relevance import (
 )
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem
+from recollect.memories.representation import EndedWords
 from recollect.retrieval.nomination import ASKING
 from recollect.retrieval.ranking import Ranked
 from recollect.text.sentences import count_tokens
@@ -50,6 +54,24 @@ def test_the_best_that_fit_are_shown_but_not_the_input_again(
     hits: list[ContextItem], tokens: int, shown: list[str]
 ) -> None:
     assert chosen(*hits, tokens=tokens) == shown
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("others", "tokens", "told"),
+    [
+        ([], 800, "(until Wed May 15: “Seaview”; then: “Rang and cancelled.”)"),
+        ([hit("n", "Rang and cancelled.")], 800, "(until Wed May 15: “Seaview”)"),
+        ([], 20, ""),
+    ],
+    ids=["what ended it is not shown", "it is shown", "no room beside what holds"],
+)
+def test_what_has_ended_stands_behind_what_is_left(others: list[ContextItem], tokens: int, told: str) -> None:
+    ended = EndedWords(", Seaview,", NOW, "n", "Rang and cancelled.")
+    booked = replace(hit("booked", "We booked Whitby"), ended=(ended,))
+    lines = beside_what_is_shown(those_that_fit([booked, *others], tokens, NOW), ASKED, {})
+    (line,) = [memory_note(one.item, NOW) for one in lines if one.item.id == "booked"]
+    assert line.partition("We booked Whitby")[2].strip() == told
 
 
 def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:

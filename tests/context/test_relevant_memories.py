@@ -137,7 +137,8 @@ def test_words_that_hold_no_more_stand_behind_what_is_left_with_the_day_of_their
     asked = memory.context("Where is my dentist?", conversation_id="another")
     (said,) = [line for line in asked.messages.messages[0].content.splitlines() if "Park Row" in line]
     day = day_of(now(memory, new).timestamp, memory.now)
-    assert said.endswith(f"My dentist Jane Shaw works in Park Row (until {day}: “up the stairs above Greggs”)")
+    ended = f"(until {day}: “up the stairs above Greggs”)"
+    assert said.endswith(f"My dentist Jane Shaw works in Park Row {ended}"), "what ended it stands beside it"
     assert [one for one in shown(asked) if "Greggs" in one] == [], "an item's content is what holds"
     patch(memory, old, content="My dentist Jane Shaw works in Park Row")
     asked = memory.context("Where is my dentist?", conversation_id="another")

@@ -8,12 +8,11 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from itertools import repeat
 
 from recollect.context.budget import FittedMessages, FittedPrompt, check_input, fit_messages, fit_prompt
-from recollect.context.disputes import Disputes, Sides, disputes
+from recollect.context.disputes import Disputes, disputes
 from recollect.context.relevance import (
     EVERY_HIT,
     MEMORY_TOKENS,
@@ -34,7 +33,7 @@ from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
 from recollect.memories.memory import Memory, Origin
-from recollect.memories.representation import EndedWords, ended_words, represented
+from recollect.memories.representation import represented
 from recollect.ports import WebSearch
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
@@ -163,8 +162,8 @@ class ContextAnswer:
     """Prompt and messages, each within the budget, and the receipt of what stands in them and what does not.
 
     `nothing_relevant`: nothing that is remembered is relevant to the input, not in the raw window either. `seconds`:
-    how long it took, reads and web search included. `sides`: what open conflicts and announced changes put against the
-    best hits, by their identities, newest first.
+    how long it took, reads and web search included. `disputes`: what stands against the best hits, and
+    what has ended of them.
     """
 
     prompt: FittedPrompt
@@ -175,7 +174,7 @@ class ContextAnswer:
     web_search: LookedUp
     rules_version: str
     nothing_relevant: bool
-    sides: Sides
+    disputes: Disputes
     seconds: float = 0.0
 
     @property
@@ -238,25 +237,15 @@ class RelevantHits:
     ranked: tuple[Ranked, ...]
     disputes: Disputes
 
-    def items(self, recalled: Recalled, moment: datetime) -> list[ContextItem]:
-        """They as items, in their order, each with what had ended of it by `moment`."""
+    def items(self, recalled: Recalled) -> list[ContextItem]:
+        """They as items, in their order."""
         items = _items([recalled.events[one.id] for one in self.ranked], recalled, [one.score for one in self.ranked])
-        return [
-            replace(self._in_doubt(item, recalled.identity(one)), ended=_ended(recalled, one, moment))
-            for item, one in zip(items, self.ranked, strict=True)
-        ]
+        return [self._in_doubt(item, recalled.identity(one)) for item, one in zip(items, self.ranked, strict=True)]
 
     def _in_doubt(self, item: ContextItem, identity: str) -> ContextItem:
-        """With a mark as long as any that it may get."""
-        return replace(item, against=next(iter(self.disputes.sides.get(identity, ())), None))
-
-
-def _ended(recalled: Recalled, hit: Ranked, moment: datetime) -> tuple[EndedWords, ...]:
-    """Nothing of a memory that is shown in all its words anyway."""
-    memory = recalled.stored.get(hit.id)
-    shown = recalled.memories.get(hit.id)
-    partly = memory is not None and shown is not None and shown.content != memory.content
-    return ended_words(memory, moment) if memory is not None and partly else ()
+        """With marks as long as any that it may get."""
+        against = next(iter(self.disputes.sides.get(identity, ())), None)
+        return replace(item, against=against, ended=self.disputes.ended.get(identity, ()))
 
 
 class BuildContext:
@@ -344,7 +333,7 @@ def assemble(
     prompt = fit_prompt(replace(parts, memories=selection.chosen), question.now, request.token_budget)
     setting = Setting(parts.user_input, frozenset(item.identity for item in parts.raw_window), own)
     cut = RelevanceCut() if recalled.fallback is None else EVERY_HIT
-    by_relevance = hits.items(recalled, question.filters.moment)
+    by_relevance = hits.items(recalled)
     needed = cut.of(not_shown_yet(by_relevance, setting))
     everywhere = replace(setting, raw_window=frozenset())
     nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))
@@ -355,8 +344,8 @@ def assemble(
     seen = {recalled.identity(f.ranked): replace(f, ranked=read_together.get(i, f.ranked)) for i, f in found.items()}
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
-    sides, version = hits.disputes.sides, rules.version
-    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, version, nothing_relevant, sides)
+    told, version = hits.disputes, rules.version
+    return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, version, nothing_relevant, told)
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

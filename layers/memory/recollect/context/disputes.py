@@ -1,14 +1,14 @@
 """What open conflicts and announced changes say of the best hits: which may have been changed, and by what (P-24)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
 from recollect.contradictions.decisions import OpenConflict, has_passed
 from recollect.contradictions.doubts import FindDoubts, OtherSide
 from recollect.core.scope import Scope
-from recollect.memories.representation import announced
+from recollect.memories.representation import EndedWords, announced, ended_words
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
@@ -25,12 +25,21 @@ class Disputes:
     """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too.
 
     What is announced to take a hit's place stands against it as well. `doubted` are the older sides of all conflicts
-    that were read, those of hits or not.
+    that were read, those of hits or not. `ended` is what has ended of a hit that holds in part.
     """
 
     sides: Sides
     newer: Mapping[str, tuple[Ranked, ...]]
     doubted: frozenset[str] = frozenset()
+    ended: Mapping[str, tuple[EndedWords, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    id: str
+    newer: bool
+    holds_from: datetime | None = None
+    confidence: float | None = None
 
 
 def disputes(
@@ -47,24 +56,36 @@ def disputes(
     conflicts = [one for one in about if (older := stored.get(one.older)) is None or not has_passed(one, older)]
     pairs = [pair for one in conflicts for pair in _both_ways(one) if pair[0] in first]
     pairs += _announced(recalled, first.values(), filters)
-    known = _known(find, scope, recalled, [side.id for _, side in pairs], filters)
+    ended = {recalled.identity(one): words for one in recalled.ranked if (words := _ended(recalled, one, filters))}
+    ending = [one.by for words in ended.values() for one in words]
+    known = _known(find, scope, recalled, [*(side.id for _, side in pairs), *ending], filters)
+    newest_first = _against(pairs, known)
+    newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
+    shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
+    told = {own: tuple(_instead(one, known) for one in words) for own, words in ended.items()}
+    return Disputes(newest_first, shown, frozenset(one.older for one in conflicts), told)
+
+
+def _against(pairs: Iterable[tuple[str, _Side]], known: Mapping[str, OtherSide]) -> dict[str, list[OtherSide]]:
+    """The sides that are known, by what they stand against, newest first."""
     sides: dict[str, list[OtherSide]] = {}
     for own, side in pairs:
         if side.id in known:
             told = replace(known[side.id], newer=side.newer, holds_from=side.holds_from, confidence=side.confidence)
             sides.setdefault(own, []).append(told)
-    newest_first = {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
-    newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
-    shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
-    return Disputes(newest_first, shown, frozenset(one.older for one in conflicts))
+    return {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    id: str
-    newer: bool
-    holds_from: datetime | None = None
-    confidence: float | None = None
+def _ended(recalled: Recalled, hit: Ranked, filters: SearchFilters) -> tuple[EndedWords, ...]:
+    """Nothing of a memory that is shown in all its words anyway."""
+    memory, shown = recalled.stored.get(hit.id), recalled.memories.get(hit.id)
+    if memory is None or shown is None or shown.content == memory.content:
+        return ()
+    return ended_words(memory, filters.moment)
+
+
+def _instead(ended: EndedWords, known: Mapping[str, OtherSide]) -> EndedWords:
+    return replace(ended, instead=known[ended.by].words) if ended.by in known else ended
 
 
 def _announced(recalled: Recalled, hits: Iterable[Ranked], filters: SearchFilters) -> Iterator[tuple[str, _Side]]:

@@ -16,6 +16,7 @@ from recollect.context.model_call import Evidence
 from recollect.contradictions.doubts import OtherSide
 from recollect.core.event import Role
 from recollect.core.time import written_day
+from recollect.memories.representation import EndedWords
 from recollect.text.phrases import one_line
 from recollect.text.sentences import count_words, is_question, split_sentences
 from recollect.text.terms import TermStatistics, bm25, inverse_document_frequency, query_terms, terms
@@ -44,6 +45,7 @@ _LEAST_SHARE_OF_BEST = 0.5
 _LIKE_A_CALL = re.compile(r"\[\[|\]\]|<<<|>>>|「始」|「末」|ABP_TOOL|TOOL_REQUEST", re.IGNORECASE)
 _COMMAS = re.compile("[,،、，]")
 _LONGEST_TAG = 2
+_LOOSE = " ,;:"
 _SPACES = re.compile(r"\s+")
 _REMOVED = frozenset({"Cc", "Cs"})
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -94,7 +96,7 @@ def _quoting(opening: str, quoted: Sequence[_Sentence], messages: Sequence[_Sent
         firsts.setdefault(first.said.event_id, first)
         behind.setdefault(first.said.event_id, []).extend([one] if first is not one else [])
     told = {first.said.against.id for first in firsts.values() if first.said.against is not None}
-    lines = [_line(one) + _before(behind[i]) + _doubt(one.said.against) for i, one in firsts.items() if i not in told]
+    lines = [_line(one) + _before(behind[i]) + _marks(one.said) for i, one in firsts.items() if i not in told]
     return "\n".join([opening, *lines, CLOSING])
 
 
@@ -239,6 +241,18 @@ def _before(older: Sequence[_Sentence]) -> str:
     """What a quote may have changed (P-24)."""
     told = [f"on {written_day(one.said.timestamp)}: “{_shortened(one_line(one.text))}”" for one in older]
     return f" (before, and perhaps still, {'; '.join(told)})" if told else ""
+
+
+def _marks(said: Evidence) -> str:
+    """What may have changed it, and which of its words have ended, with what ended them (P-24)."""
+    return _doubt(said.against) + "".join(map(_ended, said.ended))
+
+
+def _ended(ended: EndedWords) -> str:
+    if _LIKE_A_CALL.search(f"{ended.words} {ended.instead}"):
+        return ""
+    then = f"; then: “{_shortened(one_line(ended.instead))}”" if ended.instead else ""
+    return f" (until {written_day(ended.since)}: “{_shortened(one_line(ended.words.strip(_LOOSE)))}”{then})"
 
 
 def _doubt(against: OtherSide | None) -> str:

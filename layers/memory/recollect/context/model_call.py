@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from recollect.context.rendering import Message
 from recollect.contradictions.doubts import OtherSide
+from recollect.memories.representation import EndedWords
 
 
 class Task(StrEnum):
@@ -31,7 +32,7 @@ class Evidence:
     input is on the embedder's scale; None where no search compared them. `relevance`, in [0, 1], is how much a model
     that read both finds it needed; None where none did. `against` is something newer that may have changed it, and that
     nobody has decided, or that is announced to take its place (P-24). `score` is that of the search with its second
-    stage, higher is better; None where it did not find it.
+    stage, higher is better; None where it did not find it. `ended` are words that the text had, which hold no more.
     """
 
     event_id: str
@@ -43,6 +44,7 @@ class Evidence:
     relevance: float | None = None
     against: OtherSide | None = None
     score: float | None = None
+    ended: tuple[EndedWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,8 @@ def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Si
         newer = (one.said_at for one in beside or others if one.newer)
         against = next(iter(() if beside else others), None)
         until = next((one.holds_from for one in beside or others if one.holds_from), None)
-        return replace(item, doubted_at=next(newer, None), against=against, holds_until=until)
+        ended = tuple(replace(one, instead=None) if one.by in shown else one for one in item.ended)
+        return replace(item, doubted_at=next(newer, None), against=against, holds_until=until, ended=ended)
 
     return tuple(replace(one, item=marked(one.item)) for one in chosen)
 

@@ -103,7 +103,9 @@ def _doubt(item: ContextItem, now: datetime) -> str:
 
 def _ended(item: ContextItem, now: datetime) -> str:
     told = (
-        f"until {day_of(one.since, now)}: “{_beginning(one.words, _ENDED_WORDS)}”" for one in item.ended[:_MOST_ENDED]
+        f"until {day_of(one.since, now)}: “{_beginning(one.words, _ENDED_WORDS)}”"
+        + (f"; then: “{_beginning(one.instead)}”" if one.instead else "")
+        for one in item.ended[:_MOST_ENDED]
     )
     return f" ({'; '.join(told)})" if item.ended else ""
 

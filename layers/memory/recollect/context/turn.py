@@ -23,6 +23,7 @@ from recollect.core.ids import IdSeed
 from recollect.core.learned_share import SURELY_ASKS, LearnedShare
 from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.memories.memory import MemoryStatus
+from recollect.memories.representation import EndedWords
 from recollect.ports import Model, Timeline
 from recollect.retrieval.filters import narrowed_to
 from recollect.retrieval.second_stage import RELEVANCE
@@ -289,7 +290,7 @@ def _evidence(context: ContextAnswer, asks: LearnedShare | None) -> tuple[Eviden
 def _as_evidence(context: ContextAnswer, item: ContextItem) -> Evidence:
     found = context.found.get(item.id)
     signals, score = (found.ranked.signals, found.ranked.score) if found is not None else ({}, None)
-    newer = next((side for side in context.sides.get(item.identity, ()) if side.newer), None)
+    newer = next((side for side in context.disputes.sides.get(item.identity, ()) if side.newer), None)
     return Evidence(
         event_id=item.id,
         text=defused(item.content),
@@ -300,7 +301,12 @@ def _as_evidence(context: ContextAnswer, item: ContextItem) -> Evidence:
         relevance=signals.get(RELEVANCE),
         against=replace(newer, words=defused(newer.words)) if newer is not None else None,
         score=score,
+        ended=tuple(map(_defused, context.disputes.ended.get(item.identity, ()))),
     )
+
+
+def _defused(ended: EndedWords) -> EndedWords:
+    return replace(ended, words=defused(ended.words), instead=defused(ended.instead) if ended.instead else None)
 
 
 def _that_holds(context: ContextAnswer, item: ContextItem) -> ContextItem | None:

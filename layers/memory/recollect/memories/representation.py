@@ -169,10 +169,12 @@ def announced(memory: Memory, moment: datetime) -> Lapse | None:
 
 @dataclass(frozen=True, slots=True)
 class EndedWords:
-    """Words of a memory that something newer ended, and since when."""
+    """Words of a memory that the record `by` ended, and since when; `instead` is what that says, where it is read."""
 
     words: str
     since: datetime
+    by: str
+    instead: str | None = None
 
 
 def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
@@ -180,7 +182,7 @@ def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
     if memory.status is not MemoryStatus.ACTIVE:
         return ()
     ended = sorted((one for one in _lapsed(memory, moment) if _is_for_good(one, memory)), key=lambda one: one.start)
-    return tuple(EndedWords(memory.content[one.start : one.end], one.since) for one in ended)
+    return tuple(EndedWords(memory.content[one.start : one.end], one.since, one.by) for one in ended)
 
 
 def _in_words(memory: Memory, text: str) -> Memory:
