@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Some tests wait for processes and engines: three workers fill two cores.
 WORKERS ?= 3
 
-.PHONY: help install demo test check docs engines engines-stop build dist local-invoke local-api bench load compat crashes clean
+.PHONY: contradictions help install demo test check docs engines engines-stop build dist local-invoke local-api bench load compat crashes clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -61,6 +61,10 @@ local-api: $(STAMP) ## the whole API on 127.0.0.1:3000 by sam local start-api; n
 
 bench: $(STAMP) ## measures; figures go to docs/benchmarks.md
 	$(BIN)/python -m infra.tools.bench --write
+
+contradictions: $(STAMP) ## the figures of docs/contradictions.md: what the judge decides on pairs, talks, months, LoCoMo and keys
+	$(BIN)/python -m infra.tools.judge evaluate --model $(or $(MODEL),~/.cache/recollect/models/e5-small.int8.1)
+	$(BIN)/python -m infra.tools.bench --only contradictions
 
 load: $(STAMP) ## load on a server of this machine: make load ARGS='--rate 50 --seconds 30'
 	$(BIN)/python -m infra.tools.load $(ARGS)
