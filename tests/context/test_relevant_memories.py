@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from embedded.deciding import now, remember, supersede
-from embedded.memory_items import patch
+from embedded.memory_items import patch, reject
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.relevance.table_relevance import TableRelevance
 from recollect.context.build import ContextAnswer
@@ -143,3 +143,17 @@ def test_words_that_hold_no_more_stand_behind_what_is_left_with_the_day_of_their
     patch(memory, old, content="My dentist Jane Shaw works in Park Row")
     asked = memory.context("Where is my dentist?", conversation_id="another")
     assert "Greggs" not in asked.messages.messages[0].content
+
+
+@pytest.mark.spec("P-22", "P-24")
+@pytest.mark.parametrize("rejected", ["It is up the stairs above Greggs.", "Anna paints on Mondays."])
+def test_words_that_a_person_rejected_are_not_told_as_ended(tmp_path: Path, rejected: str) -> None:
+    memory = open_memory(tmp_path)
+    told = "Anna paints on Mondays. My dentist Jane Shaw works in Park Row. It is up the stairs above Greggs."
+    old, new = remember(memory, told, "The dentist moved to the mill")
+    supersede(memory, old, new, words="It is up the stairs above Greggs.")
+    reject(memory, rejected)
+    messages = memory.context("Where is my dentist?", conversation_id="another").messages.messages[0].content
+    (said,) = [line for line in messages.splitlines() if "Park Row" in line]
+    assert rejected.rstrip(".") not in messages
+    assert "until" not in said, "the places of what ended are of other words"

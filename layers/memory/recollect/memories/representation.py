@@ -181,7 +181,8 @@ def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
     """What was ended for good of a memory that holds in part, in the order of its words; of others nothing."""
     if memory.status is not MemoryStatus.ACTIVE:
         return ()
-    ended = sorted((one for one in _lapsed(memory, moment) if _is_for_good(one, memory)), key=lambda one: one.start)
+    told = (one for one in _lapsed(memory, moment) if _is_for_good(one, memory) and one.start < one.end)
+    ended = sorted(told, key=lambda one: one.start)
     return tuple(EndedWords(memory.content[one.start : one.end], one.since, one.by) for one in ended)
 
 

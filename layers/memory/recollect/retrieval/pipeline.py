@@ -419,7 +419,13 @@ def _without_rejected_values(recalled: Recalled, rejections: Rejections) -> Reca
 
 
 def _redacted(memories: Mapping[str, Memory], rejections: Rejections) -> dict[str, Memory]:
-    return {i: one for i, memory in memories.items() if (one := rejections.shown_memory(memory)) is not None}
+    shown = {i: one for i, memory in memories.items() if (one := rejections.shown_memory(memory)) is not None}
+    return {i: one if one.content == memories[i].content else _without_places(one) for i, one in shown.items()}
+
+
+def _without_places(memory: Memory) -> Memory:
+    """Of other words than those that the places of its lapses are of: that it lapses stays known, not which words."""
+    return replace(memory, lapses=tuple(replace(one, start=0, end=0) for one in memory.lapses))
 
 
 def _later(event: Event, filters: SearchFilters) -> bool:
