@@ -51,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         serving(home.environment(RECOLLECT_API_KEYS=KEYS)) as (address, _),
         httpx.Client(base_url=f"http://{address}", headers={"authorization": f"Bearer {KEY}"}, timeout=30) as api,
     ):
-        yield Site(f"http://{address}", api)
+        yield Site(f"http://{address}", api, home)
 
 
 @pytest.fixture(params=["wide", "narrow"])

@@ -10,6 +10,8 @@ import httpx
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
+from entrypoints.cli.running import Home, left_open
+from recollect.core.scope import Scope
 from recollect.entrypoints.console.sessions import COOKIE, Session
 
 KEY, FOREIGN_KEY = "key-a", "key-b"
@@ -30,10 +32,11 @@ _DROP = """(place, [name, content]) => {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where it answers, and a client of its API with the key of the tenant that signs in."""
+    """Where it answers, a client of its API with the key of the tenant that signs in, and the folder of its data."""
 
     url: str
     api: httpx.Client
+    home: Home
 
     def remember(self, user: str, content: str, **more: Any) -> str:
         """The id of a memory that is saved."""
@@ -41,16 +44,23 @@ class Site:
         answer.raise_for_status()
         return str(answer.json()["id"])
 
-    def say(self, user: str, *texts: str, **more: Any) -> list[str]:
+    def say(self, user: str, *texts: str, conversation_id: str = "c", **more: Any) -> list[str]:
         """The ids of events."""
         events = [{"content": text, **more} for text in texts]
-        answer = self.api.post("/v1/events", json={"user_id": user, "events": events})
+        body = {"user_id": user, "conversation_id": conversation_id, "events": events}
+        answer = self.api.post("/v1/events", json=body)
         answer.raise_for_status()
         return [one["event_id"] for one in answer.json()["results"]]
 
     def project(self) -> None:
         """Until all that was said is projected."""
         self.api.post("/v1/jobs/reconcile", params={"wait": "true"}, json={}).raise_for_status()
+
+    def leave_open(self, user: str, older: str, newer: str) -> None:
+        """A conflict of the two memories: no request makes one."""
+        app = self.home.app()
+        left_open(app, older, newer, Scope("acme", user))
+        app.parts.close()
 
     def get(self, path: str, **query: Any) -> Any:
         """A document of the API."""

@@ -1,0 +1,130 @@
+"""Walks of a person through the rest of the console: what is said is set right, a doubt is settled, a goal followed."""
+
+from playwright.sync_api import Page, expect
+
+from browser.site import Site
+
+GOAL = "My goal is to run a marathon."
+
+
+def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, site: Site) -> None:
+    for day, text in enumerate(("I bake bread", "I own two boats", "I hum"), 1):
+        site.say("lena", text, conversation_id=f"c-{day}", timestamp=f"2025-03-0{day}T09:00:00Z")
+    page.goto("/console/users/lena/timeline")
+    page.get_by_label("From").fill("2025-03-02")
+    page.get_by_label("To", exact=True).fill("2025-03-02")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("I own two boats")).to_be_visible()
+    expect(page.get_by_text("I bake bread")).to_have_count(0)
+    page.get_by_role("link", name="I own two boats").click()
+    page.get_by_role("link", name="Set it right").click()
+    page.get_by_label("What should be remembered instead").fill("I own three boats")
+    page.get_by_role("button", name="Set it right").click()
+    expect(page.get_by_role("status")).to_contain_text("What was said before is forgotten")
+    expect(page.locator("blockquote")).to_contain_text("I own three boats")
+    page.get_by_role("link", name="Timeline").click()
+    page.get_by_label("Conversation").fill("c-3")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("main").get_by_role("listitem")).to_have_count(1)
+    page.get_by_role("link", name="I hum").click()
+    page.get_by_role("link", name="Forget").click()
+    page.get_by_label("Also refuse the same value").check()
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("status")).to_contain_text("refused from now on")
+    expect(page.get_by_text("I bake bread")).to_be_visible()
+    for gone in ("I hum", "I own two boats"):
+        expect(page.get_by_text(gone)).to_have_count(0)
+    page.get_by_role("link", name="Import, export, erase").click()
+    page.get_by_role("button", name="Let the value").click()
+    expect(page.get_by_role("status")).to_contain_text("let in again")
+    expect(page.get_by_role("region", name="Rejected values")).to_contain_text("None.")
+    site.remember("lena", "I hum")
+
+
+def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(page: Page, site: Site) -> None:
+    older = site.remember("olga", "Ada is my sister", timestamp="2025-01-01T00:00:00Z")
+    page.goto("/console/users/olga")
+    _press(page, "Write one down")
+    _tab_to(page, "What should be remembered")
+    page.keyboard.type("Ada is my aunt")
+    _press(page, "Save")
+    expect(page.get_by_role("status")).to_contain_text("The memory is saved")
+    newer = page.url.partition("?")[0].rpartition("/")[2]
+    site.leave_open("olga", older, newer)
+    _press(page, "Decisions")
+    expect(page.get_by_role("article", name="An open conflict")).to_contain_text("Ada is my sister")
+    _press(page, "The older one counts")
+    expect(page.get_by_role("radio", name="the older one")).to_be_checked()
+    _press(page, "Settle it")
+    expect(page.get_by_role("status")).to_contain_text("The conflict is settled")
+    expect(page.get_by_text("None is open")).to_be_visible()
+    expect(page.get_by_role("article", name="A decision")).to_contain_text("Ada is my aunt")
+    _press(page, "Memories")
+    expect(page.get_by_role("link", name="Ada is my sister")).to_be_visible()
+    expect(page.get_by_role("link", name="Ada is my aunt")).to_have_count(0)
+
+
+def test_what_was_said_is_summed_up_and_a_goal_is_followed(page: Page, site: Site) -> None:
+    site.say("emil", "I am forty.", GOAL, "I will run three times a week.")
+    site.project()
+    page.goto("/console/users/emil/summaries")
+    page.get_by_role("button", name="Sum up what is new").click()
+    expect(page.get_by_role("status")).to_contain_text("There is a new summary")
+    expect(page.get_by_role("article", name="A summary")).to_contain_text("marathon")
+    page.get_by_role("textbox", name="Goal").first.fill("Run a marathon in Hamburg")
+    page.get_by_role("region", name="Goals").get_by_role("button", name="Save").first.click()
+    expect(page.get_by_role("status")).to_contain_text("The goal is changed")
+    goal = page.get_by_role("article", name="Run a marathon in Hamburg")
+    goal.get_by_label("On").fill("2025-03-04")
+    goal.get_by_label("it was").select_option("missed")
+    goal.get_by_role("button", name="Note it").click()
+    expect(page.get_by_role("status")).to_contain_text("It is noted")
+    expect(goal).to_contain_text("2025-03-04 missed")
+    goal.get_by_label("stands as").select_option("completed")
+    goal.get_by_role("button", name="Save").click()
+    expect(goal.get_by_label("stands as")).to_have_value("completed")
+    expect(goal).to_contain_text("2025-03-04 missed")
+    page.get_by_role("article", name="A summary").get_by_role("link").first.click()
+    expect(page.get_by_role("heading", name="What was said")).to_be_visible()
+
+
+def test_a_context_is_shown_as_each_format_and_of_another_moment(page: Page, site: Site) -> None:
+    site.remember("timo", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    site.remember("timo", "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    page.goto("/console/users/timo/ask")
+    page.get_by_label("What the user says").fill("Where do I live?")
+    context = page.get_by_role("region", name="The context", exact=True)
+    for form, sign in (("prompt", "Lyon"), ("openai", '"role": "system"'), ("anthropic", '"system": "')):
+        page.get_by_label("Show as").select_option(form)
+        page.get_by_role("button", name="Show").click()
+        expect(page.get_by_role("heading", name=f"The context, as {form}")).to_be_visible()
+        expect(context).to_contain_text(sign)
+        expect(context).to_contain_text("I live in Lyon")
+    page.get_by_text("At another moment").click()
+    page.get_by_label("As it held at (UTC)").fill("2024-06-01T12:00")
+    page.get_by_label("Show as").select_option("converse")
+    page.get_by_role("button", name="Show").click()
+    expect(context).to_contain_text('"text": "')
+    expect(context).to_contain_text("I live in Oslo")
+    expect(context).not_to_contain_text("Lyon")
+    expect(page.get_by_label("As it held at (UTC)")).to_have_value("2024-06-01T12:00")
+    page.get_by_label("As was known at (UTC)").fill("2023-01-01T00:00")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("Nothing that is remembered is relevant")).to_be_visible()
+
+
+def _press(page: Page, name: str) -> None:
+    """Goes to a link or a button by the keyboard, and presses it."""
+    _tab_to(page, name)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def _tab_to(page: Page, name: str) -> None:
+    """Presses Tab until what has the focus is called so: by its words, or by the label of the field."""
+    said = "(one => one.labels?.[0]?.textContent ?? one.textContent)(document.activeElement).trim()"
+    for _ in range(60):
+        if page.evaluate(said) == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no Tab leads to {name}")
