@@ -1,5 +1,7 @@
 """What comes in and goes out through the console: export, import, rejected values, the erasure of a user."""
 
+import re
+
 import pytest
 
 from entrypoints.console.visiting import Visitor, one_memory, visible
@@ -55,3 +57,13 @@ def test_a_get_erases_nobody(caller: Caller, laptop: Laptop) -> None:
     one_memory(caller, "I live in Lyon")
     laptop.send("GET", f"{ANNA}/erase?confirmed=anna", None, {"host": ORIGIN.partition("//")[2]})
     assert caller.get("/v1/users/anna/memories").json["memories"]
+
+
+def test_the_second_look_of_an_erasure_is_named_and_leads_to_it(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "I live in Lyon")
+    visitor.do(f"{ANNA}/erase", confirmed="anna")
+    shown = visitor.get("/console/operations")
+    assert "Erase, the look afterwards waits for what came in meanwhile" in visible(shown)
+    links = re.findall(r'href="(/console/erasures/[^"]*)"', shown.text)
+    assert (len(links), {visitor.get(link).status for link in links}) == (2, {200})
+    assert "It is done" in visible(visitor.get(links[0]))

@@ -26,6 +26,53 @@ def test_a_search_finds_what_was_said(caller: Caller, visitor: Visitor) -> None:
     one_memory(caller, "My sister is called Ada")
     assert "My sister is called Ada" in visible(visitor.get(ANNA, q="sister"))
     assert "Nothing was found" in visible(visitor.get("/console/users/nobody", q="sister"))
+    unmatched = visible(visitor.get(ANNA, q="zzzz"))
+    assert "Nothing was found. What is nearest to it otherwise (1) My sister" in unmatched
+
+
+def test_a_search_for_superseded_ones_finds_them_alone(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    found = {
+        status: [city for city in ("Oslo", "Lyon") if city in visible(visitor.get(ANNA, q="live", status=status))]
+        for status in ("active", "superseded", "all")
+    }
+    assert found == {"active": ["Lyon"], "superseded": ["Oslo"], "all": ["Oslo", "Lyon"]}
+
+
+def test_what_summaries_lose_is_told_before_and_not_promised_back(caller: Caller, visitor: Visitor) -> None:
+    said, told = "Remember: my sister is allergic to penicillin", "my sister is allergic to penicillin."
+    (memory, *_) = caller.added(said, "I want to run a marathon in Hamburg in May")
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    caller.post("/v1/users/anna/summaries?force=true", {})
+    path = f"{ANNA}/memories/{memory}"
+
+    def summed_up() -> bool:
+        return told in caller.get("/v1/users/anna/summaries").json["summaries"][0]["summary"]
+
+    for page in (f"{path}/edit", f"{path}/forget", f"{ANNA}/events/{memory}/forget", f"{ANNA}/events/{memory}/correct"):
+        shown = visible(visitor.get(page))
+        assert (told in shown, "marathon" in shown) == (True, False), page
+    assert summed_up()
+    visitor.do(f"{path}/edit", content="My sister is allergic to ibuprofen")
+    assert not summed_up()
+    assert "summaries lost when the words were changed, and goals, do not come back" in visible(
+        visitor.get(f"{path}/undo/1")
+    )
+    visitor.do(f"{path}/undo/1")
+    assert not summed_up()
+
+
+def test_who_edits_sees_what_else_says_it(caller: Caller, visitor: Visitor) -> None:
+    memory, *_, echo = caller.added(
+        "Remember: my sister is allergic to penicillin", "I ski", "My sister is allergic to penicillin"
+    )
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    asked = visitor.get(f"{ANNA}/memories/{memory}/edit")
+    stays = asked.text.partition("What stays, and says something like it")[2]
+    assert f"{ANNA}/events/{echo}" in stays or f"{ANNA}/memories/{echo}" in stays
+    assert (memory in stays.partition("</ul>")[0], "I ski" in stays) == (False, False)
 
 
 def test_an_edit_and_its_undoing_are_in_the_history(caller: Caller, visitor: Visitor) -> None:
@@ -108,6 +155,7 @@ def test_two_are_merged_after_a_look_and_two_again(caller: Caller, visitor: Visi
     for query, count in ("", "0"), (f"?memory={first}", "1"), (f"?memory={first}&memory={first}", "1"):
         refused = visitor.get(f"{ANNA}/merge{query}")
         assert (refused.status, f"{count} are chosen" in visible(refused)) == (422, True)
+        assert "<h1>Nothing is merged</h1>" in refused.text
     shown = visible(visitor.get(f"{ANNA}/merge?memory={second}&memory={first}"))
     assert "I play the violin I play in an orchestra" in shown
     assert "which can be taken back" in shown

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from recollect.entrypoints.console.api import Refusal, absent, user_path
+from recollect.entrypoints.console.reach import RELATED, derived_of, echoes_of, similarity_of, sources_in
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 from recollect.text.terms import is_stop_word
@@ -14,6 +15,9 @@ views = Views()
 _USER = ("users", "{user_id}")
 _MEMORY = (*_USER, "memories", "{memory_id}")
 _SHOWN = 50
+_FOUND = 20
+_READ_FOR_ENDED = 100
+"""A search cannot be asked for superseded ones alone."""
 _SOURCES = 10
 _VERSIONS = 10
 _LOOKED_THROUGH = 20
@@ -31,17 +35,32 @@ def memories(visit: Visit) -> Reply:
     user_id, query = visit.ids["user_id"], visit.query
     status = query.get("status", "active")
     if query.get("q"):
-        return visit.page("memories.html", which=status, found=_search(visit), topics=[], more=None)
+        found, others = _search(visit, status)
+        return visit.page("memories.html", which=status, found=found, others=others, topics=[], more=None)
     wanted = {"status": None if status == "all" else status, "key": query.get("key")}
     page = visit.api.get(user_path(user_id, "memories"), **wanted, limit=_SHOWN, cursor=query.get("cursor"))
     topics = by_topic(page["memories"])
     return visit.page("memories.html", which=status, found=None, topics=topics, more=page.get("next_cursor"))
 
 
-def _search(visit: Visit) -> list[Mapping[str, Any]]:
-    asked = {"user_id": visit.ids["user_id"], "query": visit.query["q"], "top_k": 20, "explain": True}
-    answer = visit.api.post("/v1/search", {**asked, "include_superseded": visit.query.get("status") == "all"})
-    return [*answer["results"], *answer.get("near_misses", ())]
+def _search(visit: Visit, status: str) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """What has the words of the question or is related to it, and what is merely nearest."""
+    ended = status not in ("active", "all")
+    asked = {"user_id": visit.ids["user_id"], "query": visit.query["q"], "explain": True}
+    asked |= {"top_k": _READ_FOR_ENDED if ended else _FOUND, "include_superseded": status != "active"}
+    answer = visit.api.post("/v1/search", asked)
+    hits = [one for one in (*answer["results"], *answer.get("near_misses", ())) if not ended or _has(one, status)]
+    matches = [one for one in hits if _matches(one)]
+    return matches[:_FOUND], [one for one in hits if not _matches(one)][:_FOUND]
+
+
+def _has(hit: Mapping[str, Any], status: str) -> bool:
+    """Whether it ended so; what was said has no status, and is superseded where another replaced it."""
+    return bool(hit.get("status", "superseded" if hit.get("superseded_by") else "active") == status)
+
+
+def _matches(hit: Mapping[str, Any]) -> bool:
+    return bool(hit["scores"].get("bm25", 0.0) > 0 or similarity_of(hit) >= RELATED)
 
 
 def by_topic(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
@@ -98,7 +117,7 @@ def ask_to_merge(visit: Visit) -> Reply:
     chosen = list(dict.fromkeys(value for name, value in visit.call.query if name == "memory" and value))
     if len(chosen) != _TWO:
         told = f"Choose two memories of the list; {len(chosen)} are chosen."
-        raise Refusal(422, {"title": "Two memories are merged", "detail": told})
+        return visit.page("problem.html", 422, problem={"title": "Nothing is merged"}, sentences=[told])
     both = [visit.api.get(user_path(visit.ids["user_id"], "memories", one)) for one in chosen]
     return _merging(visit, both, {})
 
@@ -165,7 +184,7 @@ def memory(visit: Visit) -> Reply:
         sources=sources_of(visit, found),
         history=_before_and_after(history),
         decisions=_decisions(visit, found),
-        summaries=_mentions(visit, found),
+        derived=derived_of(visit, sources_in(found)),
     )
 
 
@@ -196,19 +215,19 @@ def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
     return [one for side in sides for one in side["arbitrations"]]
 
 
-def _mentions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
-    """Those of the newest summaries that rest on an event which it rests on."""
-    sources = {found["id"], *found["source_event_ids"]}
-    page = visit.api.get(user_path(visit.ids["user_id"], "summaries"), limit=_LOOKED_THROUGH)
-    return [one for one in page["summaries"] if sources & set(one["source_event_ids"])]
-
-
 @views.get(*_MEMORY, "edit")
 def ask_to_edit(visit: Visit) -> Reply:
     """A form with its words."""
     found = _memory(visit)
     given = {**found, "keywords": ", ".join(found["keywords"])}
-    return visit.page("edit_memory.html", memory=found, given=given, summaries=_mentions(visit, found), problems=[])
+    return visit.page("edit_memory.html", given=given, problems=[], **_editing(visit, found))
+
+
+def _editing(visit: Visit, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The memory, what an edit reaches, and what it does not."""
+    known = sources_in(found)
+    echoes = echoes_of(visit, found["content"], known)
+    return {"memory": found, "derived": derived_of(visit, known), "echoes": echoes}
 
 
 @views.post(*_MEMORY, "edit")
@@ -222,8 +241,7 @@ def edit(visit: Visit) -> Reply:
     try:
         _patch(visit, changes)
     except Refusal as refused:
-        found = _memory(visit)
-        return _given_back(visit, refused, "edit_memory.html", memory=found, summaries=_mentions(visit, found))
+        return _given_back(visit, refused, "edit_memory.html", **_editing(visit, _memory(visit)))
     return _shown(visit, "edited")
 
 
@@ -246,7 +264,8 @@ def _shown(visit: Visit, done: str) -> Reply:
 @views.get(*_MEMORY, "undo", "{version}")
 def ask_to_undo(visit: Visit) -> Reply:
     """What putting an earlier version back would change."""
-    return visit.page("undo.html", memory=_memory(visit), before=_version(visit))
+    found = _memory(visit)
+    return visit.page("undo.html", memory=found, before=_version(visit), derived=derived_of(visit, sources_in(found)))
 
 
 @views.post(*_MEMORY, "undo", "{version}")
@@ -273,7 +292,7 @@ def ask_to_forget(visit: Visit) -> Reply:
         "forget.html",
         memory=found,
         sources=sources_of(visit, found),
-        summaries=_mentions(visit, found),
+        derived=derived_of(visit, sources_in(found)),
         reject="reject" in visit.query,
     )
 

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from recollect.entrypoints.console.api import Refusal, user_path
+from recollect.entrypoints.console.reach import derived_of
 from recollect.entrypoints.console.rendering import link
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
@@ -148,7 +149,7 @@ def event(visit: Visit) -> Reply:
 def ask_to_forget_event(visit: Visit) -> Reply:
     """What deleting an event would reach."""
     found, memories = _event_and_memories(visit)
-    return visit.page("forget_event.html", event=found, memories=memories)
+    return visit.page("forget_event.html", event=found, memories=memories, derived=derived_of(visit, {found["id"]}))
 
 
 @views.post(*_EVENT, "forget")
@@ -169,7 +170,8 @@ def ask_to_correct_event(visit: Visit) -> Reply:
 
 def _correcting(visit: Visit, status: int = 200, **values: Any) -> Reply:
     found = visit.api.get(user_path(visit.ids["user_id"], "events", visit.ids["event_id"]))
-    return visit.page("correct_event.html", status, **{"event": found, "given": {}, "problems": [], **values})
+    shown = {"event": found, "given": {}, "problems": [], "derived": derived_of(visit, {found["id"]}), **values}
+    return visit.page("correct_event.html", status, **shown)
 
 
 @views.post(*_EVENT, "correct")

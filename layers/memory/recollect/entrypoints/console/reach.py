@@ -1,0 +1,60 @@
+"""What a change of words reaches beyond them: sentences of summaries, goals, and what else says the same."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recollect.entrypoints.console.api import user_path
+from recollect.entrypoints.console.visit import Visit
+
+RELATED: Final = 0.7
+"""The calibrated similarity from which two texts are related (docs/openapi.json, `min_similarity`)."""
+_SUMMARIES = 20
+_LOOKED_AT = 10
+_ECHOES = 5
+_ASKED_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What rests on some events: of each of the newest twenty summaries its sentences, and the goals."""
+
+    told: list[tuple[Mapping[str, Any], list[str]]]
+    goals: list[Mapping[str, Any]]
+
+    @property
+    def count(self) -> int:
+        """How many sentences."""
+        return sum(len(sentences) for _, sentences in self.told)
+
+
+def derived_of(visit: Visit, event_ids: set[str]) -> Derived:
+    """What the newest summaries and the goals have of these events; two reads."""
+    user_id = visit.ids["user_id"]
+    summaries = visit.api.get(user_path(user_id, "summaries"), limit=_SUMMARIES)["summaries"]
+    told = [(one, [said["text"] for said in one["sentences"] if _rests(said, event_ids)]) for one in summaries]
+    goals = visit.api.get(user_path(user_id, "goals"))["goals"]
+    return Derived([one for one in told if one[1]], [one for one in goals if _rests(one, event_ids)])
+
+
+def _rests(one: Mapping[str, Any], event_ids: set[str]) -> bool:
+    return not event_ids.isdisjoint(one["source_event_ids"])
+
+
+def sources_in(memory: Mapping[str, Any]) -> set[str]:
+    """The ids by which summaries name what a memory says."""
+    return {memory["id"], *memory["source_event_ids"]}
+
+
+def echoes_of(visit: Visit, content: str, known: set[str]) -> list[Mapping[str, Any]]:
+    """At most five other records that say something related, by one search; an assistant's answer may be one."""
+    question = content[:_ASKED_CHARACTERS]
+    asked = {"user_id": visit.ids["user_id"], "query": question, "top_k": _LOOKED_AT, "explain": True}
+    found = visit.api.post("/v1/search", asked)["results"]
+    related = [one for one in found if similarity_of(one) >= RELATED and known.isdisjoint(sources_in(one))]
+    return related[:_ECHOES]
+
+
+def similarity_of(hit: Mapping[str, Any]) -> float:
+    """The calibrated similarity of question and hit, 0 to 1; 0 where nothing embeds."""
+    return float(hit["scores"].get("similarity", 0.0))
