@@ -28,6 +28,15 @@ _DROP = """(place, [name, content]) => {
   dataTransfer.items.add(new File([content], name));
   place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
 }"""
+_BROKEN_WORDS = """() => [...document.querySelectorAll("th, td:not(.long)")].flatMap((cell) => {
+  const text = [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+  return text.flatMap((node) => [...node.data.matchAll(/\\S+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    return new Set([...range.getClientRects()].map((one) => one.top)).size > 1;
+  }).map((word) => word[0]));
+})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +93,16 @@ def check(page: Page, rules: Sequence[str] = ()) -> None:
 
 
 def fits(page: Page) -> None:
-    """Nothing is wider than the screen, one first heading, not too heavy."""
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
+    """Nothing is wider than the screen, no word of a table is broken, one first heading, not too heavy."""
+    assert is_narrow_enough(page), page.url
+    assert page.evaluate(_BROKEN_WORDS) == [], page.url
     assert page.locator("h1").count() == 1
     assert len(page.content().encode()) < PAGE_BYTES
+
+
+def is_narrow_enough(page: Page) -> bool:
+    """Whether nothing is wider than the screen."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 def violations(page: Page, rules: Sequence[str] = ()) -> list[tuple[str, list[str]]]:

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from browser.site import KEY, Site, violations
+from browser.site import KEY, Site, is_narrow_enough, violations
 
 
 def test_a_reader_tries_an_example(sized: Page, site: Site) -> None:
@@ -14,6 +14,7 @@ def test_a_reader_tries_an_example(sized: Page, site: Site) -> None:
     operation.get_by_role("button", name="Send").press("Enter")
     expect(operation.locator("form pre")).to_contain_text("I am allergic to peanuts")
     assert violations(sized) == []
+    assert is_narrow_enough(sized)
 
 
 def test_names_in_a_path_and_a_query_are_filled_in(page: Page, site: Site) -> None:
