@@ -1,6 +1,7 @@
 """Built functions run on this machine: by Lambda's own client over the engines, and as the SAM CLI would run them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,15 +98,21 @@ def test_what_asks_another_function_for_its_models_has_them_itself() -> None:
 
 @pytest.mark.built
 @pytest.mark.engines
-def test_a_built_function_answers_a_sample_event_without_docker(
+def test_built_functions_answer_the_events_of_the_guide_without_docker(
     built: Path, engines: Engines, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(local, "has_docker", lambda: False)
-    assert local.main(["invoke", "ingest.http-events"]) == 0
-    said = capfd.readouterr()
-    assert json.loads(said.out)["statusCode"] == 201
-    assert '"route":"POST /v1/events"' in said.err
-    assert "Traceback" not in said.err
+    answers, told = [], ""
+    for event in re.findall(r"make local-invoke EVENT=(\S+)", (ROOT / "docs/guide/3-on-aws.md").read_text("utf-8")):
+        assert local.main(["invoke", event]) == 0, event
+        said = capfd.readouterr()
+        answers.append(json.loads(said.out))
+        told += said.err
+    stored, projected, found = answers
+    assert (stored["statusCode"], projected["failed"], found["statusCode"]) == (201, 0, 200)
+    assert json.loads(found["body"])["results"]
+    assert '"route":"POST /v1/events"' in told
+    assert "Traceback" not in told
 
 
 @pytest.mark.parametrize("event", ["nope", "../events/ingest.http-events.json"])
