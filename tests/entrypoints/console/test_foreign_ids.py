@@ -69,6 +69,13 @@ class Kept:
         body = urlencode(FIELDS).encode() if method == "POST" else b""
         return console.answer(Call(method=method, path=place, query=pairs, headers=headers, body=body))  # type: ignore[arg-type]
 
+    def api(self) -> Api:
+        """The owner's calls of the API."""
+        dispatch = Dispatcher(
+            self.app, routes_of(GROUPS), _as(OWNER), AccessLog("ERROR", io.StringIO(), "owner")
+        ).dispatch
+        return Api(dispatch, Call(method="GET", path="/"), OWNER)
+
     def owned(self) -> str:
         """All that the owner has."""
         return str(self.ask(OWNER, "GET", "/console/users/anna/export").body)
@@ -81,13 +88,12 @@ def _as(principal: Principal) -> Authenticate:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     with opened(tmp_path_factory.mktemp("foreign")) as app:
-        yield Kept(app, _filled(app))
+        yield Kept(app, filled(app))
 
 
-def _filled(app: App) -> dict[str, str]:
+def filled(app: App) -> dict[str, str]:
     """The ids of what anna has."""
-    dispatch = Dispatcher(app, routes_of(GROUPS), _as(OWNER), AccessLog("ERROR", io.StringIO(), "filled")).dispatch
-    api = Api(dispatch, Call(method="GET", path="/"), OWNER)
+    api = Kept(app, {}).api()
 
     def said(*texts: str, user: str = "anna") -> list[str]:
         events = {"user_id": user, "events": [{"content": text} for text in texts]}
