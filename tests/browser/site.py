@@ -65,11 +65,12 @@ class Site:
         """Until all that was said is projected."""
         self.api.post("/v1/jobs/reconcile", params={"wait": "true"}, json={}).raise_for_status()
 
-    def leave_open(self, user: str, older: str, newer: str) -> None:
-        """A conflict of the two memories: no request makes one."""
+    def leave_open(self, user: str, older: str, newer: str) -> str:
+        """The id of a conflict of the two memories: no request makes one."""
         app = self.home.app()
-        left_open(app, older, newer, Scope("acme", user))
+        conflict = left_open(app, older, newer, Scope("acme", user))
         app.parts.close()
+        return conflict
 
     def get(self, path: str, **query: Any) -> Any:
         """A document of the API."""

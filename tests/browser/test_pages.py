@@ -25,7 +25,31 @@ def mara(site: Site) -> dict[str, Any]:
     oslo = site.remember("mara", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     lyon = site.remember("mara", "I live in Lyon", key="city", timestamp="2025-03-01T00:00:00Z")
     merged = [site.remember("mara", text) for text in ("I knit scarves", "I knit socks and scarves")]
-    return {"event": events[1], "memory": lyon, "older": oslo, "first": merged[0], "second": merged[1]}
+    shown = {"event": events[1], "memory": lyon, "older": oslo, "first": merged[0], "second": merged[1]}
+    return {**shown, **_hedda(site)}
+
+
+def _hedda(site: Site) -> dict[str, str]:
+    """A user with a goal, a summary, an open conflict, a decision and a rejection; an erasure and a job: their ids."""
+    told, smokes = site.say("hedda", "My goal is to run a marathon every spring", "I smoke")
+    aunt, sister, mother = (site.remember("hedda", f"Ada is my {one}") for one in ("aunt", "sister", "mother"))
+    conflict, settled = (site.leave_open("hedda", one, aunt) for one in (sister, mother))
+    site.project()
+    api, hedda = site.api, "/v1/users/hedda"
+    api.post(f"{hedda}/summaries", params={"force": "true"}, json={}).raise_for_status()
+    api.delete(f"{hedda}/events/{smokes}", params={"reject": "true"}).raise_for_status()
+    api.post(f"{hedda}/conflicts/{settled}/resolve", json={"winner": aunt}).raise_for_status()
+    api.put("/v1/knowledge/notes/hours", json={"value": {"open": "nine"}}).raise_for_status()
+    site.remember("zoe", "Zoe was here")
+    return {
+        "conflict": conflict,
+        "decision": site.get(f"{hedda}/arbitrations")["arbitrations"][0]["id"],
+        "told": told,
+        "goal": site.get(f"{hedda}/goals")["goals"][0]["id"],
+        "summary": site.get(f"{hedda}/summaries")["summaries"][0]["id"],
+        "job": api.post("/v1/jobs/reconcile", params={"wait": "true"}, json={}).json()["job_id"],
+        "erasure": api.delete("/v1/users/zoe").raise_for_status().json()["erasure_id"],
+    }
 
 
 PAGES = (
@@ -56,7 +80,20 @@ PAGES = (
     ("start-job", "/console/operations/reconcile"),
     ("nobody", "/console/users/nobody"),
     ("absent", "/console/users/mara/memories/nothing"),
+    ("merge-none", "/console/users/mara/merge"),
+    ("nearest", "/console/users/mara?q=zzzz"),
+    ("open-decisions", "/console/users/hedda/decisions"),
+    ("settle", "/console/users/hedda/conflicts/{conflict}/settle"),
+    ("revert", "/console/users/hedda/decisions/{decision}/revert"),
+    ("told-forget", "/console/users/hedda/events/{told}/forget"),
+    ("goals", "/console/users/hedda/summaries"),
+    ("rejections", "/console/users/hedda/data"),
+    ("job", "/console/jobs/{job}"),
+    ("erasure", "/console/erasures/{erasure}"),
+    ("delete-entry", "/console/knowledge/notes/hours/delete"),
 )
+STATUSES = {"absent": 404, "merge-none": 422}
+"""Of every other page it is 200."""
 PICTURED = (
     "ask",
     "decisions",
@@ -78,7 +115,7 @@ def test_every_page_is_readable_for_everybody(sized: Page, site: Site, mara: dic
     for name, path in PAGES:
         answer = sized.goto(path.format(**mara))
         assert answer is not None
-        assert answer.status == (404 if name == "absent" else 200), name
+        assert answer.status == STATUSES.get(name, 200), name
         shown = f"{name}-phone" if narrow else name
         fits(sized)
         if not narrow or name in PICTURED:
@@ -86,6 +123,15 @@ def test_every_page_is_readable_for_everybody(sized: Page, site: Site, mara: dic
         if shown in PICTURED:
             picture(sized, shown)
     assert sized.title() != "taken"
+    sized.goto("/console/rules")
+    sized.get_by_role("textbox").fill('{"context": {"total": 9}}')
+    sized.get_by_role("button", name="Show what would change").click()
+    expect(sized.get_by_role("heading", name="What would change")).to_be_visible()
+    check(sized)
+    sized.context.clear_cookies()
+    sized.goto("/console")
+    expect(sized.get_by_role("button", name="Sign in")).to_be_visible()
+    check(sized)
 
 
 def test_a_bar_of_the_picture_leads_to_its_day(page: Page, mara: dict[str, Any]) -> None:
