@@ -57,10 +57,12 @@ def test_what_summaries_lose_is_told_before_and_not_promised_back(caller: Caller
     assert summed_up()
     visitor.do(f"{path}/edit", content="My sister is allergic to ibuprofen")
     assert not summed_up()
-    assert "summaries lost when the words were changed, and goals, do not come back" in visible(
-        visitor.get(f"{path}/undo/1")
-    )
+    asked = visible(visitor.get(f"{path}/undo/1"))
+    assert "do not come back by this, nor by a summary of what is new" in asked
+    assert "go too" not in asked
     visitor.do(f"{path}/undo/1")
+    visitor.get(f"{ANNA}/summaries")
+    visitor.post(f"{ANNA}/summaries")
     assert not summed_up()
 
 
