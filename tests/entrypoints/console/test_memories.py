@@ -75,6 +75,8 @@ def test_who_edits_sees_what_else_says_it(caller: Caller, visitor: Visitor) -> N
     stays = asked.text.partition("What stays, and says something like it")[2]
     assert f"{ANNA}/events/{echo}" in stays or f"{ANNA}/memories/{echo}" in stays
     assert (memory in stays.partition("</ul>")[0], "I ski" in stays) == (False, False)
+    blank_first = one_memory(caller, " \n" * 2_000 + "I sail")
+    assert visitor.get(f"{ANNA}/memories/{blank_first}/edit").status == 200
 
 
 def test_an_edit_and_its_undoing_are_in_the_history(caller: Caller, visitor: Visitor) -> None:

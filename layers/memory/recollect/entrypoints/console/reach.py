@@ -48,7 +48,7 @@ def sources_in(memory: Mapping[str, Any]) -> set[str]:
 
 def echoes_of(visit: Visit, content: str, known: set[str]) -> list[Mapping[str, Any]]:
     """At most five other records that say something related, by one search; an assistant's answer may be one."""
-    question = content[:_ASKED_CHARACTERS]
+    question = content.strip()[:_ASKED_CHARACTERS]
     asked = {"user_id": visit.ids["user_id"], "query": question, "top_k": _LOOKED_AT, "explain": True}
     found = visit.api.post("/v1/search", asked)["results"]
     related = [one for one in found if similarity_of(one) >= RELATED and known.isdisjoint(sources_in(one))]
