@@ -157,7 +157,7 @@ def test_rules_are_looked_at_before_they_hold(page: Page, site: Site) -> None:
     assert site.get("/v1/rules")["rules"]["context"]["recent"] == 6
 
 
-def test_knowledge_is_written_and_deleted(page: Page, site: Site) -> None:
+def test_knowledge_is_written_changed_and_deleted(page: Page, site: Site) -> None:
     page.goto("/console/knowledge")
     page.get_by_role("link", name="Make an entry").click()
     page.get_by_label("Namespace").fill("notes")
@@ -166,6 +166,11 @@ def test_knowledge_is_written_and_deleted(page: Page, site: Site) -> None:
     page.get_by_label("Value").fill('{"monday": "9 to 5"}')
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="notes / opening hours").click()
+    page.get_by_label("Value").fill('{"monday": "10 to 6"}')
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("The entry is saved")
+    page.get_by_role("link", name="notes / opening hours").click()
+    expect(page.get_by_label("Value")).to_have_value(re.compile("10 to 6"))
     page.get_by_role("link", name="Delete").click()
     page.get_by_role("button", name="Delete it").click()
     expect(page.get_by_role("status")).to_contain_text("deleted")

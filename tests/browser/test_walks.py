@@ -10,6 +10,7 @@ GOAL = "My goal is to run a marathon."
 def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, site: Site) -> None:
     for day, text in enumerate(("I bake bread", "I own two boats", "I hum"), 1):
         site.say("lena", text, conversation_id=f"c-{day}", timestamp=f"2025-03-0{day}T09:00:00Z")
+    site.project()
     page.goto("/console/users/lena/timeline")
     page.get_by_label("From").fill("2025-03-02")
     page.get_by_label("To", exact=True).fill("2025-03-02")

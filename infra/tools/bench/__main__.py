@@ -26,6 +26,7 @@ from typing import Any
 
 from infra.tools.bench.aws_costs import aws_costs
 from infra.tools.bench.cold_start import cold_start
+from infra.tools.bench.console import console_pages
 from infra.tools.bench.contradictions import contradictions
 from infra.tools.bench.data import DataSet, load
 from infra.tools.bench.engines import engines_recall, running_engines
@@ -120,6 +121,10 @@ class Bench:
         """Calls, waves, units, dollars."""
         return aws_costs(self.set(LOCOMO), self.watched(), self.kept, self.model)
 
+    def console(self) -> Any:
+        """Server time and weight of the console's pages, over the largest user."""
+        return console_pages(self.set(LOCOMO), self.sizes[-1], 3 if self.quick else 20)
+
     def contradictions(self) -> Any:
         """What is left stale, what is ended wrongly, and whether the newest comes first."""
         printed = self.out / "supersessions.txt"
@@ -145,6 +150,7 @@ PARTS: dict[str, Callable[[Bench], Any]] = {
     "local-sizes": Bench.local_sizes,
     "aws-sizes": Bench.aws_sizes,
     "aws-costs": Bench.aws_costs,
+    "console": Bench.console,
     "contradictions": Bench.contradictions,
     "natural": Bench.natural,
     "cold-start": Bench.cold_start,

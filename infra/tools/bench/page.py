@@ -150,6 +150,39 @@ def _sizes(made: Mapping[str, Figures]) -> str:
     return "\n\n".join([_GROWTH, goals(found), table(head, rows)])
 
 
+def _console(made: Mapping[str, Figures]) -> str:
+    figures = made["console"]
+    pages, waiting, assets = figures["pages"], figures["waiting"], figures["assets_bytes"]
+    heaviest = max(pages, key=lambda name: pages[name]["bytes"])
+    first, weight = pages["users"]["first_ms"], (pages[heaviest]["bytes"] + assets) / 1000
+    found = [
+        ("the first page of a process: ≤ 100 ms", f"{first:.0f} ms", first <= 100),
+        _page_goal(f"a page at {figures['events']:,} events", pages),
+        _page_goal("the same while all events wait", waiting),
+        ("a page with its style and scripts: ≤ 150 KB", f"{weight:.0f} KB ({heaviest})", weight <= 150),
+    ]
+    rows = [
+        [name, *_page_times(one), *_page_times(waiting[name])[1:], *_kilobytes(one, assets)]
+        for name, one in pages.items()
+    ]
+    head = ["page", "first, ms", "p50 / p95", "processor", "p50 / p95, all wait", "processor", "page, KB", "whole, KB"]
+    return "\n\n".join([_PAGES, goals(found), table(head, rows)])
+
+
+def _page_goal(what: str, pages: Figures) -> Goal:
+    slowest = max(pages, key=lambda name: pages[name]["processor_ms"])
+    took = pages[slowest]["processor_ms"]
+    return f"{what}, p50 of the processor: ≤ 100 ms", f"{took:.1f} ms ({slowest})", took <= 100
+
+
+def _page_times(one: Figures) -> list[str]:
+    return [f"{one['first_ms']:.0f}", _milliseconds(one), f"{one['processor_ms']:.1f}"]
+
+
+def _kilobytes(one: Figures, assets: int) -> list[str]:
+    return [f"{size / 1000:.1f}" for size in (one["bytes"], one["bytes"] + assets)]
+
+
 def _costs(made: Mapping[str, Figures]) -> str:
     costs = made["aws-costs"]
     calls = [
@@ -302,6 +335,13 @@ LoCoMo's turns, repeated with dates of their own (every five minutes) until user
 one store; 60 questions to each in turns. DynamoDB Local and OpenSearch run on the same two cores as the client. In
 brackets: p50 without encoding the question. 10^6 events, and 10^5 users: [adr 3](adr/0003-ranking-in-the-domain.md)."""
 
+_PAGES = """\
+One user of a laptop's server (SQLite) with LoCoMo's turns, repeated, and 100 values that were told twice each. The
+console is asked in a process of its own, without a socket: each page once, which pays for what the process loads and
+compiles then (*first*), and all of them twenty times in turns; the same while all turns wait to be projected, as after
+an import. Milliseconds by the clock grow with what else the machine does; those of the processor hardly do, and there
+is nothing else to wait for. *Whole* is a page with its style and scripts, nothing compressed."""
+
 _CALLS = """\
 A user with 1,000 turns; the turn has 1,024 bytes. Counted on the real adapters through the SDK's own events: each call
 is held up for 80 ms, and the longest chain of calls that do not overlap is the number of waves. Units are what DynamoDB
@@ -347,6 +387,7 @@ on a whole processor; else a whole one. `template.yaml` has these sizes."""
 _PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Figures]], str]]] = {
     "Quality against rivals": (("quality", "engines"), _quality),
     "Latency by size": (("local-sizes", "aws-sizes"), _sizes),
+    "Console": (("console",), _console),
     "Cost on AWS": (("aws-costs",), _costs),
     "Contradictions": (("contradictions",), _contradictions),
     "Natural talks": (("natural",), _natural),
