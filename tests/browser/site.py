@@ -23,6 +23,8 @@ CLAUDE = """[{"uuid": "c-1", "chat_messages": [
   {"uuid": "m-1", "sender": "human", "text": "I sail <b>boats</b>", "created_at": "2024-05-02T09:00:00Z"},
   {"uuid": "m-2", "sender": "assistant", "text": "How fine", "created_at": "2024-05-02T09:01:00Z"}]}]"""
 _AXE = Axe()
+_MOST_TABS = 60
+_NAME = """(one => one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent)(document.activeElement).trim()"""
 _DROP = """(place, [name, content]) => {
   const dataTransfer = new DataTransfer();
   dataTransfer.items.add(new File([content], name));
@@ -85,6 +87,22 @@ def sign_in(context: BrowserContext, site: Site) -> None:
 def drop(page: Page, name: str, content: str) -> None:
     """Drops a file somewhere on a page that takes one."""
     page.locator("h1").evaluate(_DROP, [name, content])
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Presses Tab until what has the focus is called so: by its words, or as a field is labelled."""
+    for _ in range(_MOST_TABS):
+        if page.evaluate(_NAME) == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no Tab leads to {name}")
+
+
+def press(page: Page, name: str) -> None:
+    """Goes to a link or a button by the keyboard, and presses it: another page is shown."""
+    tab_to(page, name)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
 
 
 def check(page: Page, rules: Sequence[str] = ()) -> None:

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from browser.site import CLAUDE, FOREIGN_KEY, KEY, Site, check, drop, picture
+from browser.site import CLAUDE, FOREIGN_KEY, KEY, Site, check, drop, picture, press, tab_to
 
 
 def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) -> None:
@@ -62,15 +62,13 @@ def test_two_memories_are_merged_by_the_keyboard_and_parted(page: Page, site: Si
     site.remember("ines", "Ines races boats", timestamp="2025-02-01T00:00:00Z")
     page.goto("/console/users/ines")
     for words in ("Ines sails", "Ines races boats"):
-        page.get_by_label(f"Choose: {words}").focus()
+        tab_to(page, f"Choose: {words}")
         page.keyboard.press("Space")
-    page.get_by_role("button", name="Merge the two that are chosen").focus()
-    page.keyboard.press("Enter")
+    press(page, "Merge the two that are chosen")
     expect(page.get_by_role("region", name="Older")).to_contain_text("Ines sails")
     expect(page.get_by_label("Both together")).to_have_value("Ines sails\nInes races boats")
     page.get_by_label("Both together").fill("Ines sails in races")
-    page.get_by_role("button", name="Merge them").focus()
-    page.keyboard.press("Enter")
+    press(page, "Merge them")
     expect(page.get_by_role("status")).to_contain_text("The two are one memory")
     (current,) = site.get("/v1/users/ines/memories", status="active")["memories"]
     assert current["content"] == "Ines sails in races"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.site import Site, check, fits, picture
+from browser.site import Site, check, fits, picture, press, tab_to
 
 SAID = (
     "I moved to Lyon last week",
@@ -153,24 +153,12 @@ def test_the_keyboard_alone_reaches_and_changes_a_memory(page: Page, site: Site)
     page.goto("/console/users/kim")
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the page")).to_be_focused()
-    _tab_to(page, "I play the violin")
-    page.keyboard.press("Enter")
+    press(page, "I play the violin")
     expect(page.get_by_role("heading", name="A memory")).to_be_visible()
-    _tab_to(page, "Edit")
-    page.keyboard.press("Enter")
-    page.get_by_label("What is remembered").focus()
+    press(page, "Edit")
+    tab_to(page, "What is remembered")
     page.keyboard.press("Control+a")
     page.keyboard.type("I play the cello")
-    _tab_to(page, "Save")
-    page.keyboard.press("Enter")
+    press(page, "Save")
     expect(page.get_by_role("status")).to_contain_text("The memory is changed")
     assert site.get(f"/v1/users/kim/memories/{memory}")["content"] == "I play the cello"
-
-
-def _tab_to(page: Page, text: str) -> None:
-    """Presses Tab until what has the focus says the text."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent.trim()") == text:
-            return
-    raise AssertionError(f"no Tab leads to {text}")

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from browser.site import Site
+from browser.site import Site, press, tab_to
 
 GOAL = "My goal is to run a marathon."
 
@@ -45,22 +45,22 @@ def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, s
 def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(page: Page, site: Site) -> None:
     older = site.remember("olga", "Ada is my sister", timestamp="2025-01-01T00:00:00Z")
     page.goto("/console/users/olga")
-    _press(page, "Write one down")
-    _tab_to(page, "What should be remembered")
+    press(page, "Write one down")
+    tab_to(page, "What should be remembered")
     page.keyboard.type("Ada is my aunt")
-    _press(page, "Save")
+    press(page, "Save")
     expect(page.get_by_role("status")).to_contain_text("The memory is saved")
     newer = page.url.partition("?")[0].rpartition("/")[2]
     site.leave_open("olga", older, newer)
-    _press(page, "Decisions")
+    press(page, "Decisions")
     expect(page.get_by_role("article", name="An open conflict")).to_contain_text("Ada is my sister")
-    _press(page, "The older one counts")
+    press(page, "The older one counts")
     expect(page.get_by_role("radio", name="the older one")).to_be_checked()
-    _press(page, "Settle it")
+    press(page, "Settle it")
     expect(page.get_by_role("status")).to_contain_text("The conflict is settled")
     expect(page.get_by_text("None is open")).to_be_visible()
     expect(page.get_by_role("article", name="A decision")).to_contain_text("Ada is my aunt")
-    _press(page, "Memories")
+    press(page, "Memories")
     expect(page.get_by_role("link", name="Ada is my sister")).to_be_visible()
     expect(page.get_by_role("link", name="Ada is my aunt")).to_have_count(0)
 
@@ -112,20 +112,3 @@ def test_a_context_is_shown_as_each_format_and_of_another_moment(page: Page, sit
     page.get_by_label("As was known at (UTC)").fill("2023-01-01T00:00")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("Nothing that is remembered is relevant")).to_be_visible()
-
-
-def _press(page: Page, name: str) -> None:
-    """Goes to a link or a button by the keyboard, and presses it."""
-    _tab_to(page, name)
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-
-
-def _tab_to(page: Page, name: str) -> None:
-    """Presses Tab until what has the focus is called so: by its words, or by the label of the field."""
-    said = "(one => one.labels?.[0]?.textContent ?? one.textContent)(document.activeElement).trim()"
-    for _ in range(60):
-        if page.evaluate(said) == name:
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"no Tab leads to {name}")
