@@ -69,6 +69,17 @@ def test_what_is_deleted_stays_deleted(memory: Recollect, user: str) -> None:
         memory.delete_event(user, first[1]["event_id"])
 
 
+def test_a_conversation_is_deleted_with_its_log_and_others_stay(memory: Recollect, user: str) -> None:
+    for conversation, count in (("monday", 60), ("tuesday", 3)):
+        memory.add_events(user, some_events(count), conversation_id=conversation)
+        memory.append_log(user, conversation, [{"payload": 1}])
+    assert memory.delete_conversation(user, "monday", persona_id="coach") == 0
+    assert memory.delete_conversation(user, "monday") == 60
+    assert memory.delete_conversation(user, "monday") == 0
+    assert len(list(memory.events(user))) == 3
+    assert [one["conversation_id"] for one in memory.logs(user)] == ["tuesday"]
+
+
 def test_lists_go_through_all_pages(memory: Recollect, user: str) -> None:
     for conversation in range(7):
         memory.add_events(user, some_events(20), conversation_id=f"c{conversation}")

@@ -9,7 +9,10 @@ from engines.conftest import Deployment, lambda_context, on_both
 from recollect.adapters.aws import keys
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
+from recollect.deletion.forget_conversation import WholeConversation
+from recollect.memories.audit import Actor, ActorKind
 from recollect.projection.project import ProjectEvents
+from recollect.session_log.entries import Draft
 from recollect.timeline.timeline import PendingEvent
 
 pytestmark = [pytest.mark.engines, on_both]
@@ -44,6 +47,35 @@ def in_table(deployment: Deployment) -> dict[str, set[str]]:
     own = {item["sk"]["S"] for item in items if item["pk"]["S"] == keys.user_partition(ANNA)}
     kinds = {kind: {sk for sk in own if sk.startswith(f"{kind}#")} for kind in "EDVK"}
     return kinds | {"P": {item["sk"]["S"] for item in items if item["pk"]["S"].startswith("P#")}}
+
+
+@pytest.mark.spec("P-22")
+def test_a_deleted_conversation_leaves_tombstones_and_nothing_else(deployment: Deployment) -> None:
+    (kept,) = ingested(deployment, "the cat sleeps", day=2)
+    said = [{"content": SECRET, "timestamp": "2024-05-01T12:00:00Z"}]
+    body = {"user_id": "anna", "conversation_id": "monday", "events": said}
+    deployment.call("ingest", "POST", "/v1/events", body)
+    deployment.app.logs.append(ANNA, "monday", [Draft(payload=SECRET)], datetime.now(UTC))
+    deployment.pump.drain()
+    whole, user = WholeConversation("monday", 100, None, lambda: 1.0), Actor(ActorKind.USER, "anna")
+    conversations = deployment.app.deletion.conversations
+    parts = [conversations.delete(ANNA, whole, datetime.now(UTC), user) for _ in range(2)]
+    assert [(part.deleted, part.more) for part in parts] == [(1, None), (0, None)]
+    assert deployment.found(SECRET) == ["the cat sleeps"]
+    deployment.pump.drain()
+    assert in_index(deployment) == {kept}
+    assert {kind: len(found) for kind, found in in_table(deployment).items()} == {
+        "E": 1,
+        "D": 2,
+        "V": 1,
+        "K": 0,
+        "P": 0,
+    }
+    listed = deployment.call("retrieval", "GET", "/v1/users/anna/conversations").body["conversations"]
+    assert [one["id"] for one in listed] == ["c1"]
+    assert deployment.app.logs.read(ANNA, "monday", 10).entries == ()
+    (again,) = deployment.call("ingest", "POST", "/v1/events", body).body["results"]
+    assert again == {"status": "refused", "reason": "deleted"}
 
 
 @pytest.mark.spec("P-22")

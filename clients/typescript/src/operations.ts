@@ -12,6 +12,7 @@ import type {
   ConflictsPage,
   ContextAnswer,
   ContextRequest,
+  ConversationDeleted,
   ConversationsPage,
   DecisionReverted,
   DecisionsPage,
@@ -238,6 +239,16 @@ export interface DeleteKeyArguments {
   /** Absent: the default persona's slot. */
   persona_id?: string;
   /** Absent: the slot without a household. */
+  household_id?: string;
+}
+
+export interface DeleteConversationArguments {
+  user_id: string;
+  conversation_id: string;
+  /** Events of this call. */
+  limit?: number;
+  cursor?: string;
+  persona_id?: string;
   household_id?: string;
 }
 
@@ -675,6 +686,11 @@ export class Operations {
   /** Deletes a slot with its whole history; no older value comes back. `DELETE /v1/users/{user_id}/keys/{key}` */
   deleteKey(given: DeleteKeyArguments, options?: RequestOptions): Promise<void> {
     return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/keys/{key}", query: ["persona_id", "household_id"], body: "none", answer: "none", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Deletes the events of a conversation, each as by itself; at the end its log is cleared, and it is not listed. `DELETE /v1/users/{user_id}/conversations/{conversation_id}` */
+  deleteConversation(given: DeleteConversationArguments, options?: RequestOptions): Promise<ConversationDeleted> {
+    return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/conversations/{conversation_id}", query: ["limit", "cursor", "persona_id", "household_id"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
   /** The values that were rejected: ids, times and scopes, no text. `GET /v1/users/{user_id}/rejections` */

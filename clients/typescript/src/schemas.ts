@@ -282,6 +282,12 @@ export interface Conversation {
   started_at: string;
 }
 
+export interface ConversationDeleted {
+  /** Events of this call; where there is a `next_cursor`, there may be more. */
+  deleted: number;
+  next_cursor?: string;
+}
+
 export interface ConversationsPage {
   conversations: Array<Conversation>;
   next_cursor?: string;

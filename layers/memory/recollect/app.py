@@ -164,7 +164,8 @@ class App:
     def deletion(self) -> DeletionUseCases:
         from recollect.composition.deletion import DeletionUseCases
 
-        return DeletionUseCases(self.deployment, self.timeline, self.summaries, self.search_index, self.segments)
+        below = (self.timeline, self.summaries, self.search_index, self.segments)
+        return DeletionUseCases(self.deployment, *below, lambda *log: self.logs.clear(*log))
 
     @cached_property
     def archive(self) -> ArchiveUseCases:

@@ -193,6 +193,9 @@ class Projections(Protocol):
     def enter_conversation(self, scope: Scope, conversation_id: str, started_at: datetime) -> None:
         """Lists the conversation; the first entry stays."""
 
+    def leave_conversation(self, scope: Scope, conversation_id: str) -> None:
+        """Lists it no longer, until it is entered again; ignores an unknown one."""
+
     def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Marks them as pending, to be projected again; ignores deleted events."""
 

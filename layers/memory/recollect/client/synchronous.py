@@ -140,6 +140,21 @@ class Resources:
         """The conversations, latest start first, through all pages; `limit` is a page's."""
         return self._items(get("users", user_id, "conversations", query={"limit": limit}), "conversations")
 
+    def delete_conversation(self, user_id: str, conversation_id: str, **narrowing: Unpack[Narrowing]) -> int:
+        """Deletes a conversation: its events, each as `delete_event` does, and its log; answers how many events went.
+
+        It makes as many calls as that takes; broken off, the same call again goes on. Of a persona or a household only
+        its events go.
+        """
+        deleted: int = 0
+        query = dict[str, Any](narrowing)
+        while True:
+            page = self._answer(delete("users", user_id, "conversations", conversation_id, query=query))
+            deleted += page["deleted"]
+            if "next_cursor" not in page:
+                return deleted
+            query["cursor"] = page["next_cursor"]
+
     def append_log(
         self,
         user_id: str,

@@ -1,6 +1,6 @@
 """Deletion, rejection, erasure, and the tombstone log outside of the table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,7 @@ from recollect.deletion.erase import (
     EraseUser,
     Reach,
 )
+from recollect.deletion.forget_conversation import ForgetConversation
 from recollect.deletion.forget_events import ForgetCopies, ForgetEvents
 from recollect.deletion.forget_items import ForgetItems
 from recollect.deletion.forget_matching import ForgetMatching
@@ -42,6 +43,7 @@ class DeletionUseCases(UseCases):
     _summaries: SummaryUseCases
     _search_index: SearchIndexUseCases
     _segments: SegmentUseCases
+    _clear_log: Callable[[Scope, str, datetime], None]
 
     @cached_property
     def events(self) -> ForgetEvents:
@@ -57,6 +59,11 @@ class DeletionUseCases(UseCases):
     def matching(self) -> ForgetMatching:
         """`POST /v1/memories/delete`."""
         return ForgetMatching(ListMemories(self._parts.timeline, self._parts.items), self.events)
+
+    @cached_property
+    def conversations(self) -> ForgetConversation:
+        """`DELETE /v1/users/{user_id}/conversations/{conversation_id}`."""
+        return ForgetConversation(self._parts.timeline, self._parts.projections, self.events, self._clear_log)
 
     @cached_property
     def copies(self) -> ForgetCopies:

@@ -284,6 +284,20 @@ class ProjectionsContract(OwnUser):
             assert [c.started_at for c in listed] == sorted(begun.values(), reverse=True)
         assert timeline.conversations(a_scope(), 10, None).conversations == ()
 
+    def test_a_conversation_that_was_left_is_not_listed_until_it_is_entered_again(
+        self, timeline: Timeline, projections: Projections
+    ) -> None:
+        scope, other = a_scope(), a_scope()
+        for whose, name in ((scope, "a"), (scope, "b"), (other, "a")):
+            projections.enter_conversation(whose, name, NOW)
+        for _ in range(2):
+            projections.leave_conversation(scope, "a")
+        projections.leave_conversation(a_scope(), "a")
+        listed = [[one.id for one in timeline.conversations(s, 9, None).conversations] for s in (scope, other)]
+        assert listed == [["b"], ["a"]]
+        projections.enter_conversation(scope, "a", NOW + timedelta(hours=1))
+        assert [one.id for one in timeline.conversations(scope, 9, None).conversations] == ["a", "b"]
+
     def test_one_event_of_many_writers_is_one_entry(self, timeline: Timeline, projections: Projections) -> None:
         scope = a_scope()
         event = append_event(timeline, scope, id=a_seed().nth(0), key="home")

@@ -108,6 +108,12 @@ class ForgetEvents:
         event = self._timeline.find(scope, event_id)
         return self._announced(scope, [event.ref] if event is not None and self.one(scope, event, order) else [])
 
+    def these(self, scope: Scope, events: Sequence[Event], *, now: datetime, actor: Actor) -> Forgotten:
+        """Deletes these events, newest first; one that is deleted already is none of those named."""
+        order = Order(now=now, actor=actor, via="delete")
+        deleted = [event.ref for event in events if self.one(scope, event, order)]
+        return self._announced(scope, deleted) if deleted else Forgotten(())
+
     def one(self, scope: Scope, event: Event, order: Order) -> bool:
         """Deletes one event without announcing it; False where it is deleted already."""
         return self._forget(scope, event, any_version, partial(self._remove, scope, order=order))

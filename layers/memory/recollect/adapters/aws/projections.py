@@ -105,6 +105,9 @@ class DynamoDBProjections:
             item = {**key.attributes, "n": text(conversation_id), "t": instant(started_at)}
             self.access.put_if_absent(item)
 
+    def leave_conversation(self, scope: Scope, conversation_id: str) -> None:
+        self.access.delete_many([keys.conversation_key(scope, conversation_id)])
+
     def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Marks them as pending; projection deletes a marker without an event."""
         self.access.put_many(pending_item(scope, ref) for ref in refs)

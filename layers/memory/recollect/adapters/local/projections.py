@@ -119,6 +119,13 @@ class SqliteProjections:
                 (enter_user(connection, scope).number, conversation_id, microseconds(started_at)),
             )
 
+    def leave_conversation(self, scope: Scope, conversation_id: str) -> None:
+        with self._database.writing(durable=True) as connection:
+            connection.execute(
+                "DELETE FROM conversations WHERE scope = ? AND id = ?",
+                (user_number(connection, scope), conversation_id),
+            )
+
     def mark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         with self._database.writing(durable=False) as connection:
             mark_pending(connection, user_number(connection, scope), refs)

@@ -7,19 +7,23 @@ from pydantic import Field
 
 from recollect.app import App
 from recollect.core.errors import Forbidden, NotFound
+from recollect.core.event import EventRef
 from recollect.core.scope import Scope
-from recollect.core.time import utc_now
+from recollect.core.time import from_iso, iso, utc_now
 from recollect.deletion.erase import ErasureReport
+from recollect.deletion.forget_conversation import WholeConversation
 from recollect.deletion.forget_events import Forgotten
 from recollect.deletion.reject import Rejecting
 from recollect.deletion.rejected_values import RejectedValue
-from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
+from recollect.entrypoints.http.cursors import listing_of, open_cursor, page_reply, seal, start_of
 from recollect.entrypoints.http.headers import countdown
 from recollect.entrypoints.http.messages import Reply, Request, user_in
 from recollect.entrypoints.http.models import (
     AnswerModel,
+    Count,
     Counts,
     Identifier,
+    Limit,
     Maybe,
     Narrowed,
     OneOf,
@@ -32,6 +36,8 @@ from recollect.entrypoints.http.models import (
 from recollect.entrypoints.http.routing import USER, Routes
 from recollect.jobs.run import LEAST_SECONDS
 
+MOST_SECONDS = 6.0
+"""Of one call that deletes many."""
 _AT_ONCE_SECONDS = LEAST_SECONDS + 3.0
 _RESERVE_SECONDS = 5.0
 
@@ -74,6 +80,15 @@ class Rejection(AnswerModel):
 
 
 RejectionsPage = page_of("RejectionsPage", "rejections", Rejection)
+
+
+class ConversationQuery(Narrowed, Paged):
+    limit: Limit = Field(200, description="Events of this call.")
+
+
+class ConversationDeleted(AnswerModel):
+    deleted: Count = Field(description="Events of this call; where there is a `next_cursor`, there may be more.")
+    next_cursor: Maybe[str] = None
 
 
 class ErasureAccepted(AnswerModel):
@@ -120,6 +135,24 @@ def delete_event(app: App, request: Request, query: Rejectable) -> Reply:
 def delete_key(app: App, request: Request, query: SlotQuery) -> Reply:
     """Deletes a slot with its whole history; no older value comes back."""
     return _gone(app.deletion.events.forget(request.scope(query), key=request.path["key"], now=request.now))
+
+
+@routes.delete(f"{USER}/conversations/{{conversation_id}}", answer=ConversationDeleted, good=(200,), errors=(409,))
+def delete_conversation(app: App, request: Request, query: ConversationQuery) -> Reply:
+    """Deletes the events of a conversation, each as by itself; at the end its log is cleared, and it is not listed.
+
+    A call ends after `limit` events or some seconds; `next_cursor` leads on. Of a persona or a household only its
+    events go.
+    """
+    scope, conversation_id = request.scope(query), request.path["conversation_id"]
+    listing = listing_of(app, f"delete conversation {conversation_id}", scope, query)
+    place = None if query.cursor is None else open_cursor(query.cursor, listing, 2)
+    after = None if place is None else EventRef(place[0], from_iso(place[1]))
+    left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, MOST_SECONDS))
+    whole = WholeConversation(conversation_id, query.limit, after, left)
+    part = app.deletion.conversations.delete(scope, whole, request.now, user_in(scope))
+    more = None if part.more is None else seal([part.more.id, iso(part.more.timestamp)], listing)
+    return Reply(200, ConversationDeleted(deleted=part.deleted, next_cursor=more), log={"deleted": part.deleted})
 
 
 def _gone(forgotten: Forgotten) -> Reply:

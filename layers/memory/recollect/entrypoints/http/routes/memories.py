@@ -40,7 +40,7 @@ from recollect.entrypoints.http.models import (
     within_page,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, MemoryVersionAnswer, filter_in, memory_if_there
-from recollect.entrypoints.http.routes.forgetting import Rejectable, rejecting
+from recollect.entrypoints.http.routes.forgetting import MOST_SECONDS, Rejectable, rejecting
 from recollect.entrypoints.http.routing import USER, Routes
 from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus
 from recollect.memories.reading import MemoryQuery
@@ -51,7 +51,6 @@ _MEMORIES = f"{USER}/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
 _SELECTING = ("agent_id", "app_id", "namespace", "namespace_prefix", "status", "key", "filter")
 _SAMPLES = 20
-_MOST_SECONDS = 6.0
 _RESERVE_SECONDS = 5.0
 _NARROWED = ("status", "key", "source_event_id", "agent_id", "app_id", "namespace", "namespace_prefix")
 _AS_GIVEN = ("content", "importance", "source", "timestamp", "key", "expires_at", "metadata")
@@ -234,7 +233,7 @@ def delete_memories(app: App, request: Request, body: DeleteMemories) -> Reply:
     """
     scope = request.scope(body)
     listing = listing_of(app, "delete", scope, body)
-    left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, _MOST_SECONDS))
+    left = countdown(min(request.call.remaining_seconds - _RESERVE_SECONDS, MOST_SECONDS))
     given = {name: getattr(body, name) for name in _SELECTING if name != "filter"}
     query = MemoryQuery(**given, where=filter_in(body.filter, MEMORY_FIELDS))
     if query == MemoryQuery():
