@@ -11,7 +11,11 @@ pytest.importorskip("langgraph.graph", reason="needs LangGraph: make install")
 pytest.importorskip("langgraph_sdk", reason="needs LangGraph: make install")
 
 PAGE = (ROOT / "docs/integrations/langgraph.md").read_text("utf-8")
-IN_PROCESS, OVER_A_SERVER, BY_THE_SDK, CHECKPOINTER = blocks(PAGE, "python")
+MEMORY, IN_PROCESS, OVER_A_SERVER, BY_THE_SDK, CHECKPOINTER = blocks(PAGE, "python")
+
+
+def test_a_model_is_told_what_another_conversation_said(tmp_path: Path) -> None:
+    assert shown(MEMORY, tmp_path) == ["I do not know.", "In Lyon."]
 
 
 def test_a_graph_remembers_in_the_process(tmp_path: Path) -> None:

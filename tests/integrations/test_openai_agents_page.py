@@ -10,7 +10,11 @@ from tools.pages import ROOT, blocks, links
 pytest.importorskip("agents.testing", reason="needs the OpenAI Agents SDK: make install")
 
 PAGE = (ROOT / "docs/integrations/openai-agents.md").read_text("utf-8")
-IN_PROCESS, OVER_A_SERVER = blocks(PAGE, "python")
+MEMORY, IN_PROCESS, OVER_A_SERVER = blocks(PAGE, "python")
+
+
+def test_a_model_is_told_what_another_conversation_said(tmp_path: Path) -> None:
+    assert shown(MEMORY, tmp_path) == ["Noted.", "In Lyon.", "True"]
 
 
 def test_a_run_remembers_in_the_process(tmp_path: Path) -> None:

@@ -34,6 +34,14 @@ THREE_LINES = blocks((ROOT / "README.md").read_text("utf-8"), "python")[0]
 DEPENDENCIES = (ROOT / "docs/dependencies.md").read_text("utf-8")
 CLIENT_ALONE = re.findall(r"^\$ pip install (.+)", blocks(DEPENDENCIES, "console")[0], re.MULTILINE)
 """What the page says, run as it stands there."""
+INSTALLING = re.compile(r"""pip install (?:[\w-]+ )?['"]recollect\[([\w,-]+)\]['"]""")
+QUOTING = "dependencies.md"
+"""Quotes the error of what misses an extra."""
+PAGES = {
+    page.name: text
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if INSTALLING.search(text := page.read_text("utf-8")) and page.name != QUOTING
+}
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +186,17 @@ def test_doctor_says_which_package_is_missing(bare: Installation) -> None:
     done = bare.run("recollect", "doctor")
     assert done.returncode == 1
     assert f"needs the package onnxruntime: {FOR_LOCAL}" in done.stdout
+    first = f"install onnx and onnxruntime first ({FOR_LOCAL}), then run `recollect init`"
+    assert done.stdout.count(f"do: {first}") == done.stdout.count("wrong ") == 3
+    assert first in bare.run("recollect", "search", "Lyon", "--user", "anna").stderr
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_that_installs_an_extra_says_once_how_without_an_index(name: str) -> None:
+    (extra, *_) = INSTALLING.findall(PAGES[name])
+    wheel = f'pip install "$(ls dist/*.whl)[{extra}]"'
+    told = f"Not in PyPI yet: in a checkout `pip install '.[{extra}]'`, or `make dist` and `{wheel}`."
+    assert " ".join(PAGES[name].split()).count(told) == 1
 
 
 def test_the_three_lines_of_the_readme_run_on_a_laptop(laptop: Installation) -> None:

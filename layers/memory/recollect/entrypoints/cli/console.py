@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -20,7 +21,7 @@ from rich.text import Text
 
 from recollect.app import App
 from recollect.bootstrap.providers import model_folder
-from recollect.core.errors import InvalidInput, RecollectError, require_package
+from recollect.core.errors import INSTALL, InvalidInput, RecollectError, require_package
 from recollect.entrypoints.cli.commands import opened
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
@@ -276,6 +277,14 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
     return None
 
 
+def how_to_build_the_model() -> str:
+    """What a person is to do; where a package is missing, first what installs it, since `recollect init` fails then."""
+    from recollect.adapters.embedders.building.build import PACKAGES
+
+    absent = " and ".join(name for name in PACKAGES if find_spec(name) is None)
+    return f"install {absent} first ({INSTALL}), then run `recollect init`" if absent else "run `recollect init`"
+
+
 def without_model(settings: Settings) -> Settings:
     """The same settings, by words alone."""
     return replace(settings, embedder="none")
@@ -293,7 +302,7 @@ def warn_of_missing(missing: Sequence[str], *, by_words: bool = False) -> None:
     if "vectors" in missing:
         say(OTHER_VECTORS)
     elif by_words or "embedder" in missing:
-        say(f"no embedding model: {WORDS_ALONE}; `recollect init` builds it, `recollect doctor` says more")
+        say(f"no embedding model, so {WORDS_ALONE}: {how_to_build_the_model()}; `recollect doctor` says more")
     elif missing:
         say(f"did not answer: {', '.join(missing)}; `recollect doctor` says more")
 

@@ -38,8 +38,10 @@ from recollect.entrypoints.cli.commands import (
 from recollect.entrypoints.cli.console import (
     INDEXED_BY,
     OTHER_VECTORS,
+    WORDS_ALONE,
     build_model,
     ensure_model,
+    how_to_build_the_model,
     projecting,
     say,
     settings_of_environment,
@@ -201,7 +203,7 @@ def _advice(settings: Settings, name: str) -> str:
     if name == "embedder":
         return _embedder_advice(settings)
     if name in ("judge", "rerank"):
-        return "run `recollect init`"
+        return how_to_build_the_model()
     if name == "tombstones":
         return "run `recollect tombstones`; `recollect serve` applies them by itself"
     if settings.engines == "local":
@@ -232,7 +234,7 @@ def _reindex_advice(settings: Settings) -> str:
 
 def _embedder_advice(settings: Settings) -> str:
     return {
-        "e5": "run `recollect init`: it builds the model; until then search is by words alone",
+        "e5": f"{how_to_build_the_model()}; until then {WORDS_ALONE}",
         "openai": "check RECOLLECT_OPENAI_BASE_URL, its key, and RECOLLECT_OPENAI_EMBEDDING_MODEL",
         "bedrock": "allow bedrock:InvokeModel on amazon.titan-embed-text-v2:0 to these AWS credentials",
     }.get(settings.embedder, "check RECOLLECT_EMBEDDER")
