@@ -4,13 +4,14 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from typing import Any
 
 import pytest
 
 from integrations.frameworks import frameworks
 from recollect import Recollect
-from recollect.client.errors import Unprocessable, VersionMismatch
+from recollect.client.errors import ForeignSession, Unprocessable, VersionMismatch
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs
 
@@ -345,6 +346,9 @@ def test_items_are_known_by_lasting_ids_and_content_and_come_again_when_they_wer
             memory.append_log(*args, **options)
             raise ConnectionError
 
+        def log(self, *args: Any, **options: Any) -> Any:
+            return memory.log(*args, **options)
+
     def session(given: Recollect = memory, **own: Any) -> Any:
         return RecollectSession("items", user_id="openai-5", memory=given, **own)
 
@@ -380,6 +384,45 @@ def test_items_are_known_by_lasting_ids_and_content_and_come_again_when_they_wer
         assert len(await session().get_items()) == 2
 
     asyncio.run(use())
+
+
+def sessions(memory: Recollect, user_id: str) -> dict[str, tuple[Any, Any]]:
+    """By each framework, how the session `talk` of the user is added to and read."""
+    from langchain_core.messages import HumanMessage
+    from llama_index.core.base.llms.types import ChatMessage
+
+    from recollect.integrations.langchain import RecollectChatHistory
+    from recollect.integrations.llama_index import RecollectMemory
+    from recollect.integrations.openai_agents import RecollectSession
+
+    own: Any = {"user_id": user_id, "memory": memory}
+    history, chat = RecollectChatHistory("talk", **own), RecollectMemory("talk", **own)
+    session = RecollectSession("talk", **own)
+    item: Any = {"role": "user", "content": "Hello"}
+    return {
+        "LangChain": (lambda: history.add_messages([HumanMessage("Hello")]), lambda: history.messages),
+        "LlamaIndex": (lambda: chat.put(ChatMessage("Hello")), chat.get),
+        "OpenAI Agents": (lambda: asyncio.run(session.add_items([item])), lambda: asyncio.run(session.get_items())),
+    }
+
+
+FRAMEWORKS = ("LangChain", "LlamaIndex", "OpenAI Agents")
+
+
+@pytest.mark.parametrize(("writer", "reader"), list(permutations(FRAMEWORKS, 2)))
+def test_a_session_of_another_framework_is_refused_by_name_and_stays_whole(
+    memory: Recollect, writer: str, reader: str
+) -> None:
+    user_id = f"{writer}-{reader}".replace(" ", "")
+    add, read = sessions(memory, user_id)[writer]
+    add()
+    for refused in sessions(memory, user_id)[reader]:
+        with pytest.raises(ForeignSession, match=f"'talk' of '{user_id}' has entries of {writer}"):
+            refused()
+    assert len(read()) == 1
+    memory.clear_log(user_id, "talk")
+    for usual in sessions(memory, user_id)[reader]:
+        usual()
 
 
 def test_a_langchain_history_keeps_every_kind_of_message(memory: Recollect) -> None:

@@ -3,6 +3,7 @@
 * RecollectClientError
   x CannotOpen          no memory in this process
   x ConnectionFailed    no response
+  x ForeignSession      the session is another framework's
   x RecollectApiError   an error response: its status and its problem document
     - BadRequest 400, Unauthenticated 401, Forbidden 403, NotFound 404, Conflict 409, VersionMismatch 412,
       Unprocessable 413, 422 and 428 (KeyReused where an idempotency key came with another body), Throttled 429,
@@ -25,6 +26,10 @@ class CannotOpen(RecollectClientError):
 
 class ConnectionFailed(RecollectClientError):
     """No response: the server is unreachable, or too slow. `__cause__` is httpx's error."""
+
+
+class ForeignSession(RecollectClientError):
+    """A session under this id has what another framework wrote; the text names both. Nothing was read or added."""
 
 
 class RecollectApiError(RecollectClientError):

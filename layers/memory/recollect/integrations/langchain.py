@@ -49,7 +49,7 @@ class RecollectChatHistory(OpenedSession, BaseChatMessageHistory):
         self.session_id = session_id
         self._limit = limit
         self._connect(url, api_key, memory)
-        self._log = SessionLog(self._memory, user_id or session_id, session_id)
+        self._log = SessionLog("LangChain", self._memory, user_id or session_id, session_id)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]

@@ -52,7 +52,7 @@ class RecollectMemory(OpenedSession, BaseMemory):
     ) -> None:
         super().__init__(session_id=session_id, **fields)
         self._connect(url, api_key, memory)
-        self._log = SessionLog(self._memory, self.user_id or session_id, session_id, self.delivery_id)
+        self._log = SessionLog("LlamaIndex", self._memory, self.user_id or session_id, session_id, self.delivery_id)
 
     @classmethod
     def class_name(cls) -> str:

@@ -54,7 +54,7 @@ class RecollectSession(OpenedSession):
         self.session_settings = coerce_session_settings(session_settings or {})
         self._connect(url, api_key, memory)
         self._closed = False
-        self._log = SessionLog(self._memory, user_id or session_id, session_id, delivery_id)
+        self._log = SessionLog("OpenAI Agents", self._memory, user_id or session_id, session_id, delivery_id)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The newest `limit` items, all of them for None, in the order in which they were added."""
