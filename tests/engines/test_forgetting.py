@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from deployment.permissions import refusals
 from engines.conftest import Deployment, lambda_context, on_both
+from engines.test_jobs_end_to_end import noting
 from recollect.adapters.aws import keys
 from recollect.core.errors import NotFound
 from recollect.core.scope import Scope
@@ -59,7 +61,9 @@ def test_a_deleted_conversation_leaves_tombstones_and_nothing_else(deployment: D
     deployment.pump.drain()
     whole, user = WholeConversation("monday", 100, None, lambda: 1.0), Actor(ActorKind.USER, "anna")
     conversations = deployment.app.deletion.conversations
-    parts = [conversations.delete(ANNA, whole, datetime.now(UTC), user) for _ in range(2)]
+    with noting(deployment) as needs:
+        parts = [conversations.delete(ANNA, whole, datetime.now(UTC), user) for _ in range(2)]
+    assert refusals("memories", needs, deployment.app.settings.index_prefix) == set()
     assert [(part.deleted, part.more) for part in parts] == [(1, None), (0, None)]
     assert deployment.found(SECRET) == ["the cat sleeps"]
     deployment.pump.drain()
