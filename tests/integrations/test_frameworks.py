@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from integrations.frameworks import frameworks
-from recollect import Recollect
-from recollect.client.errors import ForeignSession, Unprocessable, VersionMismatch
+from recollect import ForeignSession, Recollect
+from recollect.client.errors import Unprocessable, VersionMismatch
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs
 
@@ -423,6 +423,16 @@ def test_a_session_of_another_framework_is_refused_by_name_and_stays_whole(
     memory.clear_log(user_id, "talk")
     for usual in sessions(memory, user_id)[reader]:
         usual()
+
+
+def test_what_another_framework_wrote_is_not_popped(memory: Recollect) -> None:
+    from recollect.integrations.openai_agents import RecollectSession
+
+    add, read = sessions(memory, "popped")["LangChain"]
+    add()
+    with pytest.raises(ForeignSession):
+        asyncio.run(RecollectSession("talk", user_id="popped", memory=memory).pop_item())
+    assert len(read()) == 1
 
 
 def test_a_langchain_history_keeps_every_kind_of_message(memory: Recollect) -> None:

@@ -29,7 +29,7 @@ class ConnectionFailed(RecollectClientError):
 
 
 class ForeignSession(RecollectClientError):
-    """A session under this id has what another framework wrote; the text names both. Nothing was read or added."""
+    """A session under this id has what another framework wrote; the text names both. Nothing was read or changed."""
 
 
 class RecollectApiError(RecollectClientError):

@@ -72,8 +72,7 @@ class SessionLog:
         """
         if not items:
             return
-        if not self._is_ours:
-            self.newest(1)
+        self._check_whose()
         names = self._names(items)
         keys = self._numbered(names)
         try:
@@ -96,13 +95,19 @@ class SessionLog:
         return [self._own(one) for one in newest][::-1]
 
     def pop(self) -> Any | None:
-        """Removes the newest entry and returns its payload; None where there is none."""
+        """Removes the newest entry and returns its payload; None where there is none. Raises ForeignSession."""
+        self._check_whose()
         popped = self._memory.pop_log(*self._place)
         return None if popped is None else popped["payload"]
 
     def clear(self) -> None:
         """Removes all entries; what comes again afterwards is stored again."""
         self._memory.clear_log(*self._place)
+
+    def _check_whose(self) -> None:
+        """Reads an entry, unless one has been read already."""
+        if not self._is_ours:
+            self.newest(1)
 
     def _own(self, entry: Any) -> Any:
         """The payload of an entry."""
