@@ -47,6 +47,8 @@ def test_the_page_names_every_missed_test_once_with_its_reason() -> None:
     engines = ("local", "aws")
     missed = {suite.name: (known,)}
     results = [Result(one.name, name, 150, missed.get(one.name, ())) for one in SUITES for name in engines]
-    text = page(results)
+    text = page(results, "2026-11-27", "abc1234")
+    assert "Last run on 2026-11-27, at commit abc1234." in text
+    assert all(f"- {one.source.name}, {one.left_out}.\n" in text for one in SUITES if one.left_out)
     assert text.count(f"`{known}`: {suite.known[known]}.") == 1
     assert "| 149 of 150 | 149 of 150 |" in text

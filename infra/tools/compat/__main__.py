@@ -23,6 +23,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from infra.tools.compat.mcp import MCP_SCENARIOS, installed, passed
@@ -77,10 +78,16 @@ def main() -> int:
     for one in results:
         print(f"{one.engines:6} {one.suite}: {one.passed} of {one.total}", *one.missed, sep="\n    ")
     if tuple(asked) == _ENGINES and suites == list(SUITES):
-        PAGE.write_text(page(results), "utf-8")
+        PAGE.write_text(page(results, f"{datetime.now(UTC):%Y-%m-%d}", commit()), "utf-8")
     else:
         print("the page is written only where all suites ran on both engines: make engines")
     return int(any(faults(one) for one in results))
+
+
+def commit() -> str:
+    """That of this checkout, as git shortens it."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def scenarios(engines: str) -> Result:

@@ -13,7 +13,8 @@ of theirs; each store that a test opens is a tenant. AgentCore's clients are unc
 addresses and signing with an access key; waiting for AWS is cut short. mem0 has no suite that speaks to a server: its
 client, unchanged and pinned, makes calls of our choice there (`infra/tools/compat/mem0_calls.py`). The reference memory
 server's suite calls a class in its process: each of its cases is asked here by the tools, in our words
-(`infra/tools/compat/graph_cases.py`). MCP's conformance suite comes from npm, with a lock.
+(`infra/tools/compat/graph_cases.py`). MCP's conformance suite comes from npm, with a lock. Texts are embedded
+by `hashing`, and on the AWS engines the table is searched, not OpenSearch. Last run on {day}, at commit {commit}.
 
 | suite | version | goal | embedded | AWS engines |
 |---|---|---|---|---|
@@ -35,10 +36,12 @@ class Outcome(Protocol):
     def missed(self) -> tuple[str, ...]: ...
 
 
-def page(results: Sequence[Outcome]) -> str:
-    """The whole page."""
+def page(results: Sequence[Outcome], day: str, commit: str) -> str:
+    """The whole page; `day` and `commit` are those of the run."""
     rows = "".join(_row(suite, [one for one in results if one.suite == suite.name]) for suite in SUITES)
-    return _HEAD + rows + "\n## What does not pass\n\n" + "".join(_missed(results))
+    head = _HEAD.format(day=day, commit=commit)
+    left_out = "".join(f"- {suite.source.name}, {suite.left_out}.\n" for suite in SUITES if suite.left_out)
+    return f"{head}{rows}\n## What does not pass\n\n{''.join(_missed(results))}\n## What is not asked\n\n{left_out}"
 
 
 def _row(suite: Suite, results: Sequence[Outcome]) -> str:

@@ -24,6 +24,7 @@ class Suite:
 
     Where the source has none, the file is ours and runs its client; a suite without files is no suite of pytest's.
     `goal` is how many must pass; `known` has the reason of each that does not, by its name without parameters.
+    `left_out` is what of the source's tests is not asked, with the reason.
     `requirements` are those of its environment, where it is not `REQUIREMENTS`.
     """
 
@@ -34,6 +35,7 @@ class Suite:
     goal: int
     known: dict[str, str] = field(default_factory=dict)
     requirements: tuple[str, ...] = field(default=(), repr=False)
+    left_out: str = field(default="", repr=False)
 
 
 CHECKPOINT = Source("langgraph-checkpoint", "4.3.2", "fcab8468c7e965d7055e2a35c253d73a145624ef4728b150ca7c361f4afca286")
@@ -81,6 +83,12 @@ OF_AGENTCORE = (
 )
 """What AgentCore's clients and their suites run with."""
 
+_PRUNE = (
+    "8 cases of `prune` (`test_prune_keep_latest_single_thread`, `test_prune_keep_latest_multiple_threads`, "
+    "`test_prune_keep_latest_across_namespaces`, `test_prune_keep_latest_preserves_writes`, `test_prune_delete_all`, "
+    "`test_prune_preserves_other_threads`, `test_prune_empty_list_noop`, `test_prune_nonexistent_noop`): "
+    "`RecollectSaver` has no `prune`, since only a graph knows which ancestors its delta channels need"
+)
 _INTERNAL = "reads the internals of SqliteStore"
 _CONNECTIONS = "reads the internals of SQLiteSession: its connections"
 _CORRUPT = "damages a row of SQLiteSession's table by its own connection"
@@ -122,6 +130,7 @@ SUITES = (
         (str(Path(__file__).with_name("checkpointers.py")),),
         "infra.tools.compat.checkpointers",
         71,
+        left_out=_PRUNE,
     ),
     Suite(
         "openai-agents `test_session.py`, `test_session_limit.py`",
@@ -176,6 +185,14 @@ SUITES = (
         ("tests_integ/memory/test_memory_client.py",),
         _AGENTCORE,
         23,
+        requirements=OF_AGENTCORE,
+    ),
+    Suite(
+        "bedrock-agentcore `memory/test_controlplane.py`",
+        AGENTCORE,
+        ("tests_integ/memory/test_controlplane.py",),
+        _AGENTCORE,
+        6,
         requirements=OF_AGENTCORE,
     ),
     Suite(
