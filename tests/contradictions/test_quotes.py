@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.contradictions.quotes import MOST_CHARACTERS, ended_words, words_about
+from recollect.contradictions.quotes import MOST_CHARACTERS, excerpt_of_ended, words_about
 
 RECIPES = (
     "morning, this is for all the recipes that i am going to ask you about, those of the club and those of my mother, "
@@ -54,7 +54,7 @@ def test_the_clause_of_which_a_judge_was_nearly_sure_goes_before_the_words() -> 
 def test_what_ended_is_shown_alone(parts: list[str], shown: str | list[str]) -> None:
     text = "booked whitby!! fri 13th, seaview guest house, 190 for two"
     spans = [(text.index(part), text.index(part) + len(part)) for part in parts]
-    assert ended_words(text, spans) == (shown if isinstance(shown, str) else shown[0])
+    assert excerpt_of_ended(text, spans) == (shown if isinstance(shown, str) else shown[0])
 
 
 _TEXTS = st.text(alphabet="ab1 ,.;:!?()–-，。、我住\n", max_size=400)
@@ -63,6 +63,6 @@ _TEXTS = st.text(alphabet="ab1 ,.;:!?()–-，。、我住\n", max_size=400)
 @given(_TEXTS, _TEXTS, st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=4))
 def test_a_quotation_is_of_the_message_and_short_enough(text: str, about: str, places: list[tuple[int, int]]) -> None:
     spans = [(min(one), max(one)) for one in places]
-    for shown in (words_about(text, about, spans), ended_words(text, spans, about)):
+    for shown in (words_about(text, about, spans), excerpt_of_ended(text, spans, about)):
         assert len(shown) <= MOST_CHARACTERS
         assert all(" ".join(part.split()) in " ".join(text.split()) for part in shown.split("…"))

@@ -74,7 +74,7 @@ def of_two_times(**asked: Any) -> list[str]:
     hits = [replace(hit(name, 0.2), candidate=said(name, *when)) for name, when in told.items()]
     logits = {"old": 3.0, "new": 1.0}
     query = replace(ASKED, moment=NOON, **asked)
-    ordered = stage({name: logits.get(name, -9.0) for name in told}).ordered_as_of_now(query, hits, text)
+    ordered = stage({name: logits.get(name, -9.0) for name in told}).ordered(query, hits, text, as_of_now=True)
     assert all(one.score == pytest.approx(sum(one.shares.values())) for one in ordered)
     return names(ordered)[:2]
 

@@ -18,7 +18,7 @@ _PIECE = re.compile(r"\S{1,20}")
 """Of a clause that is too long: a word, or a part of a text without spaces."""
 
 
-def ended_words(text: str, ended: Iterable[Span], about: str = "") -> str:
+def excerpt_of_ended(text: str, ended: Iterable[Span], about: str = "") -> str:
     """The words at these places alone, with … for those around and between; where they are too many, those `about`."""
     runs = _runs(text, ended)
     exact = _excerpt(text, runs)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from recollect.contradictions.decisions import Decision, OpenConflict
 from recollect.contradictions.parts import Span
-from recollect.contradictions.quotes import ended_words, words_about
+from recollect.contradictions.quotes import excerpt_of_ended, words_about
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
@@ -141,7 +141,7 @@ def endings_of(memory: Memory, about: str = "") -> tuple[Ending, ...]:
     for one in memory.lapses:
         groups.setdefault((one.by, _told_beforehand(one, memory), one.until), []).append((one.start, one.end))
     return tuple(
-        Ending(by, ended_words(memory.content, spans, about), left_of(memory.content, spans) is None, since, until)
+        Ending(by, excerpt_of_ended(memory.content, spans, about), left_of(memory.content, spans) is None, since, until)
         for (by, since, until), spans in groups.items()
     )
 

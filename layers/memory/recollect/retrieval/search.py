@@ -82,7 +82,7 @@ class SearchMemory:
     def _read_together(self, recalled: Recalled) -> Recalled:
         """In the second stage's order; where its model is away, in the first's, and that is said."""
         try:
-            ordered = self._second_stage.ordered_as_of_now(recalled.query, recalled.ranked, recalled.text)
+            ordered = self._second_stage.ordered(recalled.query, recalled.ranked, recalled.text, as_of_now=True)
         except (Unavailable, UpstreamFailed):
             return replace(recalled, missing=(*recalled.missing, "rerank"))
         return replace(recalled, ranked=ordered)

@@ -20,7 +20,6 @@ RELEVANCE = "relevance"
 """The signal that the second stage adds."""
 
 Text = Callable[[Ranked], str]
-Weigh = Callable[[list[Ranked]], list[Ranked]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,28 +53,22 @@ class SecondStage:
         """Whether there is a model."""
         return self._model is not None
 
-    def ordered(self, query: Query, ranked: Sequence[Ranked], text_of: Text) -> tuple[Ranked, ...]:
+    def ordered(
+        self, query: Query, ranked: Sequence[Ranked], text_of: Text, *, as_of_now: bool = False
+    ) -> tuple[Ranked, ...]:
         """The first `READ_TOGETHER`, each with its relevance in its score, best first; then the others.
 
-        Raises NotReady.
+        `as_of_now`: in hybrid mode what holds now is told anew by the new scores, since the model reads no times: of
+        what it finds needed the newest stands first, as far as the query asks of now. A context shows what was and what
+        is, and does without (docs/adr/0013). Raises NotReady.
         """
-        return self._ordered(query, ranked, text_of, lambda read: read)
-
-    def ordered_as_of_now(self, query: Query, ranked: Sequence[Ranked], text_of: Text) -> tuple[Ranked, ...]:
-        """The same, and what holds now told anew by the new scores, in hybrid mode.
-
-        The model reads no times: of what it finds needed the newest stands first, as far as the query asks of now. A
-        context shows what was and what is, and does without (docs/adr/0013). Raises NotReady.
-        """
-        again = query.mode is Mode.HYBRID
-        return self._ordered(query, ranked, text_of, lambda read: self._as_of_now(read, query) if again else read)
-
-    def _ordered(self, query: Query, ranked: Sequence[Ranked], text_of: Text, weigh: Weigh) -> tuple[Ranked, ...]:
         if self._model is None or not query.text.strip():
             return tuple(ranked)
         first, rest = ranked[:READ_TOGETHER], ranked[READ_TOGETHER:]
         logits = self._model.logits(query.text, [text_of(one) for one in first])
-        read = weigh([self._as_read(one, logit) for one, logit in zip(first, logits, strict=True)])
+        read = [self._as_read(one, logit) for one, logit in zip(first, logits, strict=True)]
+        if as_of_now and query.mode is Mode.HYBRID:
+            read = self._as_of_now(read, query)
         return (*sorted(read, key=lambda one: rank_order(one.candidate, one.score), reverse=True), *rest)
 
     def _as_read(self, one: Ranked, logit: float) -> Ranked:
