@@ -30,9 +30,10 @@ def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) 
     page.get_by_label("What the user says").fill("Where does Nora live?")
     page.get_by_role("button", name="Show").click()
     line = page.get_by_role("listitem").filter(has_text="Nora lives in Bodø").first
-    expect(line).to_contain_text("search rank")
-    line.get_by_text("Evidence and score").click()
-    expect(line.get_by_role("table")).to_contain_text("similarity")
+    expect(line).to_contain_text("“Nora” and “live” with the question")
+    line.get_by_text("Numbers").click()
+    expect(line.get_by_role("table")).to_contain_text("Closeness in meaning")
+    line.get_by_text("Evidence").click()
     line.get_by_role("link", name="Look at it").click()
     expect(page.get_by_role("heading", name="What changed when")).to_be_visible()
     contents = [one["content"] for one in site.get("/v1/users/nora/memories")["memories"]]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.context.selection import ContextItem, LeftOut, Section, Selection, by_importance, reach_of, select
+from recollect.context.selection import ContextItem, Section, Selection, by_importance, reach_of, select
 from recollect.rules.groups import ContextRules
 from samples.context_items import NOW, item
 
@@ -134,7 +134,9 @@ def test_at_the_limit_a_much_more_important_one_takes_the_weakest_hits_place(
     if displaces:
         reasons = {s.item.id: (s.section, s.reason) for s in selection.chosen}
         assert reasons["top"] == (Section.IMPORTANT, f"importance {importance:.2f}, took the place of s3")
-        assert LeftOut("s3", Section.SEMANTIC, "gave its place to top") in selection.left_out
+        left = {one.id: (one.section, one.reason, one.because) for one in selection.left_out}
+        told = "Something that matters more took its place."
+        assert left["s3"] == (Section.SEMANTIC, "gave its place to top", told)
 
 
 TOP, NEXT = item("top", importance=1.0), item("next", importance=0.99)
@@ -229,6 +231,10 @@ def test_what_is_left_out_has_a_reason_once() -> None:
     assert reasons["s4"] == "not among the first 3 of its source"
     assert reasons["i1"] == "all 8 places were taken"
     assert not any("content of" in reason for reason in reasons.values())
+    because = {left.id: left.because for left in selection.left_out}
+    assert because["r06"] == "The prompt takes the newest 5 alone."
+    assert because["s4"] == "The prompt takes the first 3 that the question finds."
+    assert because["i1"] == "All 8 places were taken."
 
 
 MEMORIES = {"n27": ("n01",), "n28": ("n04",), "n29": ("n02", "n03")}

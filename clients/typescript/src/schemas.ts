@@ -217,6 +217,8 @@ export interface ContextItem {
   source_event_ids: Array<string>;
   score?: number;
   note?: string;
+  /** With `explain`: in one plain sentence, why it is here. It quotes the question. */
+  because?: string;
   why?: Why;
 }
 
@@ -745,6 +747,13 @@ export interface LeftOutAnswer {
   id: string;
   section: "recent" | "semantic" | "important";
   reason: string;
+  /** With `explain`: in one plain sentence, why it is here. It quotes the question. */
+  because?: string;
+  /** With `explain`: its first 300 characters. */
+  content?: string;
+  timestamp?: string;
+  role?: "user" | "bot";
+  speaker?: string;
 }
 
 export interface LineFault {
@@ -1090,6 +1099,8 @@ export interface NearMiss {
   speaker?: string;
   source_event_ids: Array<string>;
   score: number;
+  /** With `explain`: in one plain sentence, why it is here. It quotes the question. */
+  because?: string;
 }
 
 export interface NewEvent {
@@ -1454,6 +1465,8 @@ export interface SearchResult {
   valid_to?: string;
   note?: string;
   scores?: { [name: string]: number };
+  /** With `explain`: in one plain sentence, why it is here. It quotes the question. */
+  because?: string;
   why?: Why;
 }
 
@@ -1685,7 +1698,9 @@ export interface WebSearch {
 export interface Why {
   place: number;
   arms: { [name: string]: number };
+  /** What each signal adds to the score. */
   shares: { [name: string]: number };
+  /** By name: `similarity`, closeness in meaning, 0 to 1; `cosine`, closeness in meaning, as the vectors have it; `weighted_similarity`, closeness in meaning, rare words counting more; `distinct_similarity`, closeness in meaning, without what all that was found shares; `bm25`, words of the question, rare ones counting more; `exchange_words`, words of the question, here and in what was said around it; `named_date`, said on a date that the question names; `named_speaker`, said by the one whom the question names; `said_by_user`, said by the user, not by the assistant; `exchange`, how well the best line of its exchange matches; `beside`, how well the best line right beside it matches; `recent`, matches, and was said lately; `outdone`, a newer line says something like it (lowers); `renewed`, says something like an older line anew; `relevance`, how much it is needed for the answer; `keyword_match`, share of the question's words that it holds; `recency`, how new it is. */
   signals: { [name: string]: number };
   stands_for?: Array<StandsFor>;
 }

@@ -13,7 +13,8 @@ from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, centre_of, pooled, scale_of
 from recollect.core.learned_share import SURELY_ASKS
 from recollect.core.vectors import Encoding, TextKind, cosine
-from recollect.retrieval.pooling import COSINE, RELATED, passage_vector, query_vector
+from recollect.retrieval.pooling import COSINE, passage_vector, query_vector
+from recollect.retrieval.reasons import RELATED
 
 HEAD = "Anna on 8 May 2023: "
 TEXT = "the blue kettle sings"

@@ -12,7 +12,7 @@ def test_each_line_says_why_it_is_there_and_leads_to_its_evidence(caller: Caller
     memory = one_memory(caller, "My sister is called Ada")
     shown = visitor.get(ASK, q="What is my sister called?")
     assert "My sister is called Ada" in visible(shown)
-    assert "score" in visible(shown)
+    assert "hares the words “sister” and “called” with" in visible(shown)
     assert f"/console/users/anna/records/{memory}" in shown.text
 
 
@@ -32,6 +32,9 @@ def test_what_nearly_came_in_stands_behind_it(caller: Caller, visitor: Visitor) 
         .partition("The context")[0]
     )
     assert near.count("green tea number") > 0
+    assert near.count("Shares the words “green”") > 0
+    left = visible(visitor.page).partition("Left out of the context")[2] if visitor.page else ""
+    assert "green tea number 54 The prompt takes the newest 5 alone." in left
 
 
 def test_it_answers_as_of_another_moment(caller: Caller, visitor: Visitor) -> None:

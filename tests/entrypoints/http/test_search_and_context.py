@@ -14,6 +14,7 @@ from recollect.entrypoints.cli import evaluate
 from recollect.retrieval.evaluation import GoldQuestion
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import RankingPolicy
+from recollect.retrieval.reasons import SIGNALS
 from recollect.retrieval.search import SearchAnswer, SearchMemory
 from recollect.text.sentences import count_tokens
 
@@ -46,6 +47,31 @@ def test_what_was_just_said_is_found_in_every_mode(caller: Caller, mode: str) ->
     assert "why" not in best
     assert found["diagnostics"]["returned_count"] == len(found["results"])
     assert found["diagnostics"]["missing"] == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical", "intent"])
+def test_explained_each_hit_says_why_in_words(caller: Caller, mode: str) -> None:
+    caller.added(*TALK)
+    asked = {"mode": mode, "top_k": 1, **({"min_similarity": 0.1} if mode == "semantic" else {})}
+    (best,) = search(caller, "my sister in Porto", explain=True, **asked)["results"]
+    assert best["because"].endswith(".")
+    assert ("“sister” and “Porto”" in best["because"]) == (mode != "semantic")
+    assert set(best["why"]["signals"]) | set(best["why"]["shares"]) <= set(SIGNALS)
+    assert "because" not in search(caller, "my sister in Porto", **asked)["results"][0]
+
+
+def test_a_context_explained_says_of_each_line_why_it_is_there_and_of_others_why_not(caller: Caller) -> None:
+    caller.added(*(f"note {n} about the dog" for n in range(30)))
+    asked = {"user_id": "anna", "input": "dog?", "memory_tokens": 0}
+    plain, explained = (caller.post("/v1/context", {**asked, **more}).json for more in ({}, {"explain": True}))
+    assert all(one["because"].endswith(".") for one in explained["items"] + explained["near_misses"])
+    left = explained["diagnostics"]["left_out"]
+    assert "The prompt takes the first 3 that the question finds." in [one["because"] for one in left]
+    assert left[0]["content"].startswith("note ")
+    assert [set(one) for one in plain["diagnostics"]["left_out"]] == [{"id", "section", "reason"}] * len(left)
+    assert not any("because" in one for one in plain["items"])
+    places = [(one["why"]["place"], one["score"]) for one in explained["items"] if "why" in one]
+    assert [score for _, score in sorted(places)] == sorted((score for _, score in places), reverse=True)
 
 
 def test_explain_tells_why(caller: Caller) -> None:

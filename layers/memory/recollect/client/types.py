@@ -156,6 +156,7 @@ class SearchResult(TypedDict):
     valid_to: NotRequired[str]
     note: NotRequired[str]
     scores: NotRequired[dict[str, float]]
+    because: NotRequired[str]
     why: NotRequired[Json]
 
 

@@ -19,6 +19,8 @@ from recollect.context.selection import ContextItem, LeftOut, Section, Selected
 from recollect.core.errors import InvalidInput
 from recollect.text.sentences import count_tokens
 
+_NO_ROOM = "There was no room for it within the token budget."
+
 Counter = Callable[[str], int]
 """A text's size in tokens: `count_tokens`, or a model's own tokenizer."""
 
@@ -166,4 +168,4 @@ def _fewest_cuts(available: int, size_after: Callable[[int], int], token_budget:
 def _left_out(parts: ContextParts, kept: ContextParts) -> tuple[LeftOut, ...]:
     standing = {selected.item.id for selected in kept.memories}
     cut = (selected for selected in parts.memories if selected.item.id not in standing)
-    return tuple(LeftOut(one.item.id, one.section, "beyond the token budget") for one in cut)
+    return tuple(LeftOut(one.item, one.section, "beyond the token budget", _NO_ROOM) for one in cut)

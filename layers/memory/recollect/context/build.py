@@ -5,7 +5,7 @@ Beside the reads runs the web search of the input, where the rules or the reques
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +25,16 @@ from recollect.context.relevance import (
     without_repeated_questions,
 )
 from recollect.context.rendering import ContextParts, Fence, goal_line
-from recollect.context.selection import ContextItem, LeftOut, Selected, ShownIn, by_importance, reach_of, select
+from recollect.context.selection import (
+    ContextItem,
+    LeftOut,
+    Section,
+    Selected,
+    ShownIn,
+    by_importance,
+    reach_of,
+    select,
+)
 from recollect.context.sources import Background, ContextQuestion, ContextSources, Gathered
 from recollect.contradictions.doubts import FindDoubts
 from recollect.core.errors import Unavailable, UpstreamFailed
@@ -36,8 +45,10 @@ from recollect.memories.memory import Memory, Origin
 from recollect.memories.representation import represented
 from recollect.ports import WebSearch
 from recollect.retrieval.filters import SearchFilters
+from recollect.retrieval.nomination import rank_order
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
+from recollect.retrieval.reasons import because
 from recollect.retrieval.second_stage import SecondStage
 from recollect.rules.groups import Rules
 from recollect.rules.importance import needs_web_search, web_search_keywords
@@ -50,6 +61,7 @@ SECONDS = 2.0
 MOST_RESULTS = 5
 LONGEST_RESULT = 1000
 LONGEST_QUERY = 400
+_MAY_CHANGE = "may have changed another line"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +155,7 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An item's place in the search (from 1) and its signals."""
+    """An item's place (from 1) among what the search found, by the scores that it has at last, and its signals."""
 
     place: int
     ranked: Ranked
@@ -206,6 +218,20 @@ class ContextAnswer:
         behind = {one.id: one for one in (*recalled.ranked, *recalled.near_misses)}
         items = _items([recalled.events[i] for i in behind], recalled)
         return tuple(pair for pair in zip(items, behind.values(), strict=True) if pair[0].identity not in shown)
+
+    def because(self, one: ShownItem) -> str:
+        """Why an item is there, in a sentence: by the search where it is relevant, and by what else chose it."""
+        item, found = one.selected.item, self.found.get(one.selected.item.id)
+        by_search = ShownIn.MESSAGES in one.shown_in or one.selected.section is Section.SEMANTIC
+        also = [one.selected.because] if one.selected.because else []
+        newer = (self.gathered.recalled.identity(each) for those in self.disputes.newer.values() for each in those)
+        also += [_MAY_CHANGE] if item.identity in newer else []
+        return self.because_found(item, found.ranked if found and by_search else None, also)
+
+    def because_found(self, item: ContextItem, ranked: Ranked | None, also: Sequence[str] = ()) -> str:
+        """Why a search found it."""
+        asked, replaces = self.gathered.recalled.query.text, bool(item.replaces)
+        return because(ranked, asked, item.content, speaker=item.speaker, replaces=replaces, also=also)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -341,11 +367,17 @@ def assemble(
     relevant = beside_what_is_shown(fitting, setting, hits.disputes.sides)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     read_together = {one.id: one for one in hits.ranked}
-    seen = {recalled.identity(f.ranked): replace(f, ranked=read_together.get(i, f.ranked)) for i, f in found.items()}
+    seen = _in_order(recalled, [read_together.get(i, f.ranked) for i, f in found.items()])
     shown_elsewhere = {selected.item.id for selected in messages.parts.memories}
     left_out = tuple(one for one in (*selection.left_out, *prompt.left_out) if one.id not in shown_elsewhere)
     told, version = hits.disputes, rules.version
     return ContextAnswer(prompt, messages, left_out, seen, gathered, web_search, version, nothing_relevant, told)
+
+
+def _in_order(recalled: Recalled, found: Iterable[Ranked]) -> dict[str, Found]:
+    """By their ids, each with its place by its score."""
+    ordered = sorted(found, key=lambda one: rank_order(one.candidate, one.score), reverse=True)
+    return {recalled.identity(one): Found(place, one) for place, one in enumerate(ordered, start=1)}
 
 
 def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, ...]) -> ContextParts:

@@ -16,12 +16,22 @@ TOLERANCE = 1e-9
 _DAY = timedelta(days=1)
 
 
+_GAVE_WAY = "Something that matters more took its place."
+
+
 class Section(StrEnum):
     """The three sources, in the order in which they choose (K-24)."""
 
     RECENT = "recent"
     SEMANTIC = "semantic"
     IMPORTANT = "important"
+
+
+_BEHIND = {
+    Section.RECENT: "The prompt takes the newest {} alone.",
+    Section.SEMANTIC: "The prompt takes the first {} that the question finds.",
+    Section.IMPORTANT: "The prompt takes the {} most important ones.",
+}
 
 
 class ShownIn(StrEnum):
@@ -66,20 +76,29 @@ class ContextItem:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """An item with the source that chose it, and one line on why; the line holds no content."""
+    """An item with the source that chose it, and one line on why; the line holds no content.
+
+    `because` says so as a clause where no search chose it.
+    """
 
     item: ContextItem
     section: Section
     reason: str
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An item that a source offered and that got no place, and why."""
+    """An item that a source offered and that got no place, and why; `because` says it in a sentence."""
 
-    id: str
+    item: ContextItem
     section: Section
     reason: str
+    because: str
+
+    @property
+    def id(self) -> str:
+        return self.item.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +122,13 @@ class _Offer:
         if self.section is Section.IMPORTANT:
             return f"importance {self.item.importance:.2f}, rank {self.rank} by importance"
         return search_reason(self.item, self.rank)
+
+    @property
+    def because(self) -> str:
+        """What chose it, where no search tells why."""
+        if self.section is Section.RECENT:
+            return "is the newest of what was said" if self.rank == 1 else "is among the newest of what was said"
+        return "is among the most important that is remembered" if self.section is Section.IMPORTANT else ""
 
 
 def search_reason(item: ContextItem, rank: int) -> str:
@@ -197,7 +223,7 @@ class _Places:
     def __init__(self, total: int) -> None:
         self._total = total
         self._seated: dict[str, tuple[_Offer, str]] = {}
-        self._refused: dict[str, str] = {}
+        self._refused: dict[str, tuple[str, str]] = {}
 
     def seat(self, offers: Iterable[_Offer], limit: int) -> list[_Offer]:
         """Seats the first `limit` that have no place yet; answers those for whom none was free."""
@@ -207,9 +233,11 @@ class _Places:
         for offer in invited[:free]:
             self._seated[offer.item.identity] = (offer, offer.reason)
         for offer in invited[free:]:
-            self._refused.setdefault(offer.item.identity, f"all {self._total} places were taken")
+            told = f"all {self._total} places were taken"
+            self._refused.setdefault(offer.item.identity, (told, f"{told[0].upper()}{told[1:]}."))
         for offer in waiting:
-            self._refused.setdefault(offer.item.identity, f"not among the first {limit} of its source")
+            told = f"not among the first {limit} of its source"
+            self._refused.setdefault(offer.item.identity, (told, _BEHIND[offer.section].format(limit)))
         return invited[free:]
 
     def displace(self, offer: _Offer, delta: float) -> None:
@@ -219,16 +247,17 @@ class _Places:
         if weakest is None or offer.item.importance - weakest.item.importance < delta - TOLERANCE:
             return
         del self._seated[weakest.item.identity]
-        self._refused[weakest.item.identity] = f"gave its place to {offer.item.id}"
+        self._refused[weakest.item.identity] = f"gave its place to {offer.item.id}", _GAVE_WAY
         reason = f"importance {offer.item.importance:.2f}, took the place of {weakest.item.id}"
         self._seated[offer.item.identity] = (offer, reason)
 
     def selection(self, offers: Iterable[_Offer]) -> Selection:
-        chosen = (Selected(offer.item, offer.section, reason) for offer, reason in self._seated.values())
+        seated = self._seated.values()
+        chosen = (Selected(offer.item, offer.section, reason, offer.because) for offer, reason in seated)
         by_time = sorted(chosen, key=lambda selected: (selected.item.timestamp, selected.item.id))
         first_offers = {offer.item.identity: offer for offer in reversed(list(self._without_place(offers)))}
         refused = reversed(first_offers.values())
-        left_out = (LeftOut(one.item.id, one.section, self._refused[one.item.identity]) for one in refused)
+        left_out = (LeftOut(one.item, one.section, *self._refused[one.item.identity]) for one in refused)
         return Selection(tuple(by_time), tuple(left_out))
 
     def _without_place(self, offers: Iterable[_Offer]) -> Iterator[_Offer]:

@@ -121,8 +121,5 @@ class SimilarityScale:
         return logistic((self.slope or 0.0) * (cosine - self.midpoint))
 
 
-RELATED = 0.7
-"""The similarity from which two texts count as related (A-28)."""
-
 COSINE = SimilarityScale()
 """The scale of an embedder that nobody has measured."""

@@ -12,6 +12,7 @@ from recollect.memories.representation import as_it_stands
 from recollect.retrieval.filters import DropReason, drop_reason
 from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode, Ranked
+from recollect.retrieval.reasons import because
 from recollect.retrieval.second_stage import READ_TOGETHER, SecondStage
 
 
@@ -27,6 +28,11 @@ class SearchResult:
     ranked: Ranked
     place: int
     replaces: tuple[EventRef, ...] = ()
+
+    def because(self, asked: str) -> str:
+        """Why it answers that question, in a sentence."""
+        content = self.memory.content if self.memory else self.event.content
+        return because(self.ranked, asked, content, speaker=self.event.speaker, replaces=bool(self.replaces))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ def context_shape(answer: ContextAnswer, explain: bool, form: MessageFormat = Me
     return {
         "prompt": answer.prompt.text,
         **messages_json(answer, form),
-        "items": [item_json(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
+        "items": [item_json(answer, one, explain) for one in answer.items],
         "nothing_relevant": answer.nothing_relevant,
         "summary": context_summary_json(answer.summary) if answer.summary else None,
         "goals": [goal_json(goal) for goal in answer.goals],
@@ -174,7 +174,7 @@ def _reasons(answer: ContextAnswer, one: ShownItem) -> list[Text]:
     when = f"{item.timestamp:%Y-%m-%d %H:%M}"
     places = ", ".join(one.shown_in)
     weight = f"{item.importance:.2f}"
-    return [Text(cell) for cell in (selected.section.value, places, when, weight, place, selected.reason)]
+    return [Text(cell) for cell in (selected.section.value, places, when, weight, place, answer.because(one))]
 
 
 def _left_out(answer: ContextAnswer) -> str:

@@ -33,8 +33,8 @@ from recollect.memories.representation import replacement_note
 from recollect.memories.storage import memory_json
 from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.retrieval.pipeline import RecallRequest
-from recollect.retrieval.pooling import RELATED
 from recollect.retrieval.ranking import Mode
+from recollect.retrieval.reasons import RELATED
 from recollect.retrieval.search import SearchAnswer, SearchDiagnostics, SearchResult
 from recollect.timeline.listing import GivenWindow
 from recollect.timeline.timeline import WindowQuery
@@ -93,43 +93,44 @@ def search(
     )
     answer = app.retrieval.memory.search(scope, request)
     if as_json:
-        write_json(search_shape(answer, explain))
+        write_json(search_shape(answer, text if explain else None))
     else:
-        _show(answer, explain)
-        _show_near_misses(answer)
+        _show(answer, text if explain else None)
+        _show_near_misses(answer, text)
     _warn(answer.diagnostics)
 
 
 def _by_intent(app: App, scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
     answer = app.intent.retrieve(scope, asked, app.rules.resolved(scope.tenant))
+    explained = asked.text if explain else None
     if as_json:
-        write_json(intent_json(answer, explain))
+        write_json(intent_json(answer, explained))
     else:
-        _show(answer, explain)
+        _show(answer, explained)
     if answer.fallback is not None:
         say(f"the newest records, not by intent: {answer.fallback.value.replace('_', ' ')}")
     if answer.suggestion is not None:
         say(answer.suggestion)
 
 
-def _show(answer: SearchAnswer | IntentAnswer, explain: bool) -> None:
+def _show(answer: SearchAnswer | IntentAnswer, asked: str | None) -> None:
     for result in answer.results:
         write_line(_line(result))
         note = replacement_note(result.replaces)
         if note is not None:
             write_line(Text(f"     {note}", style="dim"))
-        if explain:
-            write_line(Text(f"     {_why(result)}", style="dim"))
+        if asked is not None:
+            write_line(Text(f"     {_why(result, asked)}", style="dim"))
     if not answer.results:
         say("nothing found")
 
 
-def _show_near_misses(answer: SearchAnswer) -> None:
+def _show_near_misses(answer: SearchAnswer, asked: str) -> None:
     if answer.near_misses:
         write_line(Text("near misses, which are no results:", style="dim"))
     for result in answer.near_misses:
         write_line(_line(result))
-        write_line(Text(f"     {_why(result)}", style="dim"))
+        write_line(Text(f"     {_why(result, asked)}", style="dim"))
 
 
 def _line(result: SearchResult) -> Text:
@@ -141,12 +142,12 @@ def _line(result: SearchResult) -> Text:
     return line.append(one_line(memory.content if memory else event.content, _SHOWN))
 
 
-def _why(result: SearchResult) -> str:
+def _why(result: SearchResult, asked: str) -> str:
     ranked = result.ranked
     shares = {name: f" ({share:.3f} of the score)" for name, share in ranked.shares.items() if share}
     signals = [f"{name} {value:.3f}{shares.get(name, '')}" for name, value in ranked.signals.items() if value]
     arms = [f"{arm.value} arm, place {rank}" for arm, rank in ranked.candidate.arms.items()]
-    return "; ".join([*signals, *arms])
+    return f"{one_line(result.because(asked), _SHOWN)} {'; '.join([*signals, *arms])}"
 
 
 def _warn(diagnostics: SearchDiagnostics) -> None:
@@ -154,12 +155,12 @@ def _warn(diagnostics: SearchDiagnostics) -> None:
     warn_of_pending(diagnostics.pending, cut=diagnostics.tail_cut)
 
 
-def search_shape(answer: SearchAnswer, explain: bool) -> dict[str, Any]:
-    """Results and diagnostics of a search."""
+def search_shape(answer: SearchAnswer, asked: str | None) -> dict[str, Any]:
+    """Results and diagnostics of a search; `asked` is the question where each is to be explained."""
     found = answer.diagnostics
-    near = {"near_misses": [result_json(result, explain) for result in answer.near_misses]} if explain else {}
+    near = {"near_misses": [result_json(result, asked) for result in answer.near_misses]} if asked is not None else {}
     return {
-        "results": [result_json(result, explain) for result in answer.results],
+        "results": [result_json(result, asked) for result in answer.results],
         **near,
         "diagnostics": _present(
             matched_count=found.matched_count,

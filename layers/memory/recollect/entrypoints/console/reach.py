@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from recollect.entrypoints.console.api import user_path
 from recollect.entrypoints.console.visit import Visit
+from recollect.retrieval.reasons import RELATED
 
-RELATED: Final = 0.7
-"""The calibrated similarity from which two texts are related (docs/openapi.json, `min_similarity`)."""
 _SUMMARIES = 20
 _LOOKED_AT = 10
 _ECHOES = 5

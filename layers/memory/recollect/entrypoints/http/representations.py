@@ -39,6 +39,7 @@ from recollect.memories.representation import replacement_note
 from recollect.retrieval.attributes import EVENT_FIELDS, of_fields
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.nomination import Arm
+from recollect.retrieval.reasons import SIGNALS
 from recollect.summaries.goals import CheckInStatus, GoalStatus
 from recollect.summaries.summary import Reason
 from recollect.timeline.listing import GivenWindow
@@ -149,6 +150,11 @@ class MemoryVersionAnswer(MemoryAnswer, title="MemoryVersion"):
         return cls.model_validate(MemoryAnswer.json_of(one.memory) | made)
 
 
+Because = Annotated[
+    Maybe[str], Field(description="With `explain`: in one plain sentence, why it is here. It quotes the question.")
+]
+
+
 class StandsFor(AnswerModel):
     id: str
     timestamp: Time
@@ -159,8 +165,10 @@ class Why(AnswerModel):
 
     place: Count
     arms: Annotated[dict[str, int], Shows(words_as_keys(*Arm))]
-    shares: Numbers
-    signals: Numbers
+    shares: Numbers = Field(description="What each signal adds to the score.")
+    signals: Numbers = Field(
+        description=f"By name: {'; '.join(f'`{name}`, {told}' for name, told in SIGNALS.items())}."
+    )
     stands_for: Some[StandsFor] = None
 
     @classmethod
@@ -201,13 +209,14 @@ class ResultAnswer(AnswerModel, title="SearchResult"):
     valid_to: Maybe[Time] = None
     note: Maybe[str] = None
     scores: Maybe[Numbers] = None
+    because: Because = None
     why: Maybe[Why] = None
 
     @classmethod
-    def of(cls, result: "SearchResult", explain: bool) -> Self:
+    def of(cls, result: "SearchResult", asked: str | None) -> Self:
         """A hit: the memory where one was made of the record, with where it was said; else the event.
 
-        A memory that was saved directly was said nowhere.
+        A memory that was saved directly was said nowhere. `asked` is the question where the hit is to be explained.
         """
         event, memory, ranked = result.event, result.memory, result.ranked
         kind = {"kind": "memory"} if memory else {"kind": "event", "source_event_ids": [event.id]}
@@ -218,7 +227,8 @@ class ResultAnswer(AnswerModel, title="SearchResult"):
             score=round(ranked.score, 6),
             scores=ranked.signals,
             note=replacement_note(result.replaces),
-            why=Why.of(ranked, result.place, result.replaces) if explain else None,
+            because=None if asked is None else result.because(asked),
+            why=None if asked is None else Why.of(ranked, result.place, result.replaces),
         )
 
 
@@ -275,9 +285,9 @@ class SummaryAnswer(AnswerModel, title="Summary"):
 _OF_THE_CHANGE = ("at", "actor", "action", "via", "rule", "reason")
 
 
-def result_json(result: "SearchResult", explain: bool) -> dict[str, Any]:
+def result_json(result: "SearchResult", asked: str | None) -> dict[str, Any]:
     """A hit of a search."""
-    return ResultAnswer.of(result, explain).document()
+    return ResultAnswer.of(result, asked).document()
 
 
 def version_json(one: "MemoryVersion") -> dict[str, Any]:

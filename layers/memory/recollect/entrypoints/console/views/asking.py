@@ -7,6 +7,7 @@ from recollect.context.formats import MessageFormat
 from recollect.entrypoints.console.api import Refusal
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
+from recollect.retrieval.reasons import SIGNALS
 
 views = Views()
 FORMATS = ("prompt", *MessageFormat)
@@ -26,7 +27,7 @@ def ask(visit: Visit) -> Reply:
                 raise
             problems = refused.sentences
     values: dict[str, Any] = {"answer": answer, "problems": problems}
-    return visit.page("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, **values)
+    return visit.page("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, signals=SIGNALS, **values)
 
 
 def _asked(visit: Visit, shown: str) -> Any:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from recollect.entrypoints.console.api import Refusal, absent, user_path
-from recollect.entrypoints.console.reach import RELATED, derived_of, echoes_of, similarity_of, sources_in
+from recollect.entrypoints.console.reach import derived_of, echoes_of, similarity_of, sources_in
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
+from recollect.retrieval.reasons import RELATED
 from recollect.text.terms import is_stop_word
 
 views = Views()

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from recollect.app import App
-from recollect.context.build import ContextAnswer, ContextRequest, Found, ShownItem
+from recollect.context.build import ContextAnswer, ContextRequest, ShownItem
 from recollect.context.formats import MessageFormat, formatted
 from recollect.context.relevance import MEMORY_TOKENS, MOST_MEMORY_TOKENS
 from recollect.context.rendering import Fence, MessageRole, fence_for
-from recollect.context.selection import Section, ShownIn
+from recollect.context.selection import ContextItem as Item
+from recollect.context.selection import LeftOut, Section, ShownIn
 from recollect.context.sources import ContextQuestion
 from recollect.core.time import iso
 from recollect.entrypoints.http.messages import Reply, Request
@@ -30,6 +31,7 @@ from recollect.entrypoints.http.models import (
     Time,
 )
 from recollect.entrypoints.http.representations import (
+    Because,
     Dropped,
     Filters,
     GivenTimes,
@@ -43,6 +45,7 @@ from recollect.entrypoints.http.representations import (
 )
 from recollect.entrypoints.http.routing import Routes
 from recollect.memories.representation import replacement_note
+from recollect.retrieval.ranking import Ranked
 from recollect.rules.groups import MOST_PLACES
 from recollect.summaries.summary import Summary
 
@@ -105,12 +108,13 @@ class ContextItem(AnswerModel):
     source_event_ids: list[str]
     score: Maybe[float] = None
     note: Maybe[str] = None
+    because: Because = None
     why: Maybe[Why] = None
 
     @classmethod
-    def of(cls, one: ShownItem, found: Found | None, explain: bool) -> Self:
-        """An item with what chose it and where it is shown; `explain` adds how search saw it."""
-        item = one.selected.item
+    def of(cls, answer: ContextAnswer, one: ShownItem, explain: bool) -> Self:
+        """An item with what chose it and where it is shown; `explain` adds a sentence, and how search saw it."""
+        item, found = one.selected.item, answer.found.get(one.selected.item.id)
         return cls.made_of(
             item,
             one.selected,
@@ -118,6 +122,7 @@ class ContextItem(AnswerModel):
             speaker=item.speaker or None,
             score=None if found is None else round(found.ranked.score, 6),
             note=replacement_note(item.replaces),
+            because=answer.because(one) if explain else None,
             why=Why.of(found.ranked, found.place, item.replaces) if explain and found is not None else None,
         )
 
@@ -130,6 +135,7 @@ class NearMiss(AnswerModel):
     speaker: Maybe[str] = None
     source_event_ids: list[str]
     score: float
+    because: Because = None
 
 
 class TextBlock(AnswerModel):
@@ -158,6 +164,18 @@ class LeftOutAnswer(AnswerModel):
     id: str
     section: _SectionName
     reason: str
+    because: Because = None
+    content: Maybe[str] = Field(None, description="With `explain`: its first 300 characters.")
+    timestamp: Maybe[Time] = None
+    role: Maybe[RoleName] = None
+    speaker: Maybe[str] = None
+
+    @classmethod
+    def of(cls, one: LeftOut, explain: bool) -> Self:
+        """With `explain` what it says, and why in a sentence."""
+        if not explain:
+            return cls.made_of(one, because=None)
+        return cls.made_of(one, one.item, content=one.item.content[:_BEGINNING], speaker=one.item.speaker or None)
 
 
 class CutAnswer(AnswerModel):
@@ -199,6 +217,7 @@ class ContextShown(AnswerModel, title="ContextAnswer"):
 
 
 _NEAR_MISSES = 10
+_BEGINNING = 300
 routes = Routes()
 
 
@@ -260,25 +279,30 @@ def context_shown(
         prompt=answer.prompt.text,
         system=given.system,
         messages=given.messages,
-        items=[ContextItem.of(one, answer.found.get(one.selected.item.id), explain) for one in answer.items],
+        items=[ContextItem.of(answer, one, explain) for one in answer.items],
         summary=context_summary_json(answer.summary) if answer.summary else None,
         goals=[goal_json(goal) for goal in answer.goals],
         knowledge=[knowledge_json(entry) for entry in answer.knowledge],
         web_search=_web_search(answer),
         fence=fence,
-        diagnostics=_diagnostics(answer),
+        diagnostics=_diagnostics(answer, explain),
         near_misses=_near(answer) if explain else None,
     )
 
 
 def _near(answer: ContextAnswer) -> list[NearMiss]:
-    near = answer.near_misses[:_NEAR_MISSES]
-    return [NearMiss.made_of(item, speaker=item.speaker or None, score=round(one.score, 6)) for item, one in near]
+    """Those that come next, each with the sentence on why it was found."""
+
+    def shown(item: Item, one: Ranked) -> NearMiss:
+        because = answer.because_found(item, one)
+        return NearMiss.made_of(item, speaker=item.speaker or None, score=round(one.score, 6), because=because)
+
+    return [shown(*pair) for pair in answer.near_misses[:_NEAR_MISSES]]
 
 
-def item_json(one: ShownItem, found: Found | None, explain: bool) -> dict[str, Any]:
+def item_json(answer: ContextAnswer, one: ShownItem, explain: bool) -> dict[str, Any]:
     """An item, as `ContextItem.of` makes it."""
-    return ContextItem.of(one, found, explain).document()
+    return ContextItem.of(answer, one, explain).document()
 
 
 def context_summary_json(summary: Summary) -> dict[str, Any]:
@@ -297,12 +321,13 @@ def _web_search(answer: ContextAnswer) -> WebSearch:
     return WebSearch.made_of(web, skipped=web.skipped or None, results=results, failed=web.failed or None)
 
 
-def _diagnostics(answer: ContextAnswer) -> ContextDiagnostics:
+def _diagnostics(answer: ContextAnswer, explain: bool) -> ContextDiagnostics:
     recalled = answer.gathered.recalled
     own = answer.gathered.input_event
     return ContextDiagnostics.made_of(
         answer,
         recalled,
+        left_out=[LeftOutAnswer.of(one, explain) for one in answer.left_out],
         cut_from_messages=answer.messages.cuts,
         dropped=Counter(recalled.dropped.values()),
         prompt_tokens=answer.prompt.tokens,

@@ -59,8 +59,8 @@ from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.intent.scoring import DATE_BASED, FallbackReason
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.pipeline import RecallRequest
-from recollect.retrieval.pooling import RELATED
 from recollect.retrieval.ranking import Mode
+from recollect.retrieval.reasons import RELATED
 from recollect.retrieval.search import SearchDiagnostics as Seen
 from recollect.timeline.listing import DEFAULT_WINDOW
 from recollect.timeline.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
@@ -305,15 +305,15 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     recall = _recall_request(app, request, body)
     rules = app.begin_rules(scope.tenant)
     answer = app.retrieval.memory.search(scope, recall)
-    explain = bool(body.explain)
-    found, near = ([ResultAnswer.of(one, explain) for one in part] for part in (answer.results, answer.near_misses))
+    asked = (body.query or "") if body.explain else None
+    found, near = ([ResultAnswer.of(one, asked) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])
     results, behind = fitting[: len(found)], fitting[len(found) :]
     took = _Took(rules.result().version, _milliseconds_since(started))
     diagnostics = SearchDiagnostics.of(answer.diagnostics, len(results), took)
     named = ("matched_count", "returned_count", "missing", "tail_cut", "pending")
     log = {name: getattr(diagnostics, name) for name in named}
-    near_misses = list(behind) if explain else None
+    near_misses = list(behind) if body.explain else None
     shown = SearchAnswer(results=list(results), diagnostics=diagnostics, near_misses=near_misses)
     return Reply(200, shown, log={**log, "mode": body.mode})
 
@@ -346,7 +346,8 @@ def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
     filters = filters_of(body, request.now, body.time_window, body.filters)
     question = _intent_question(body, filters)
     answer = app.intent.retrieve(scope, question, rules)
-    results = [ResultAnswer.of(one, bool(body.explain)) for one in answer.results]
+    asked = question.text if body.explain else None
+    results = [ResultAnswer.of(one, asked) for one in answer.results]
     took = _Took(rules.result().version, _milliseconds_since(started))
     return Reply(200, _shown(answer, results, took), log=_intent_log(answer), metrics=_intent_metrics(answer))
 
@@ -363,9 +364,9 @@ def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuest
     )
 
 
-def intent_json(answer: IntentAnswer, explain: bool) -> dict[str, Any]:
+def intent_json(answer: IntentAnswer, asked: str | None) -> dict[str, Any]:
     """The answer, less what only a request knows."""
-    shown = _shown(answer, [ResultAnswer.of(one, explain) for one in answer.results], _Took())
+    shown = _shown(answer, [ResultAnswer.of(one, asked) for one in answer.results], _Took())
     return shown.model_dump(mode="json", by_alias=True, exclude={"diagnostics": {"rules_version", "duration_ms"}})
 
 
