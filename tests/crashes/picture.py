@@ -14,9 +14,11 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
 _SORTABLE = re.compile(r"\d{15,}")
 _HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{16})\b")
-# A message that is projected twice is counted twice (H-05); from a failed try stay its count and its pause.
+# A message that is projected twice is counted twice (H-05), and may then have come late, as far as is known; from a
+# failed try stay its count and its pause. What a summary covers is kept as hashes of ids.
 _COUNTS_TRIES = {
-    "summary_states": ("hint", "failures", "retry_at", "lease"),
+    "summary_states": ("hint", "failures", "retry_at", "lease", "late"),
+    "summary_covered": ("messages",),
     "jobs": ("counts", "errors", "tries", "leased_until", "retry_at", "state", "share"),
 }
 _TRIES_ALONE = frozenset({"summary_failures"})

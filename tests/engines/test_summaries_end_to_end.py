@@ -20,7 +20,7 @@ def say(deployment: Deployment, count: int, *, word: str, ended: datetime, **mor
     moments = [ended - timedelta(seconds=count - n) for n in range(count)]
     listed = [{"content": f"I counted {word} {n} in Lyon.", "timestamp": m.isoformat()} for n, m in enumerate(moments)]
     made = deployment.call("ingest", "POST", "/v1/events", {"user_id": "anna", "events": listed, **more})
-    assert made.status == 201, made.body
+    assert made.status in (200, 201), made.body
     return [one["event_id"] for one in made.body["results"]]
 
 
@@ -50,3 +50,11 @@ def test_the_stream_counts_and_the_schedule_summarises_once(deployment: Deployme
     found = sorted((one.get("persona_id", ""), one["message_count"]) for one in listed)
     assert found == [("", 40), ("coach", 40)]
     assert run({"task": "summarize"}, lambda_context(900))["made"] == 0
+    for _ in range(2):  # an import of earlier turns, sent twice
+        say(deployment, 50, word="hens", ended=now - timedelta(days=9))
+        deployment.pump.drain()
+    assert [run({"task": "summarize"}, lambda_context(900))["made"] for _ in range(2)] == [1, 0]
+    newest, *_ = deployment.call("summarize", "GET", "/v1/users/anna/summaries").body["summaries"]
+    (own,) = (one for one in listed if "persona_id" not in one)
+    assert newest["message_count"] == 50
+    assert newest["covered_from"] < newest["covered_until"] == own["covered_until"]

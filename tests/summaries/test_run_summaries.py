@@ -126,7 +126,7 @@ def test_what_counts_for_nothing_is_not_counted_and_not_written(summaries: Summa
     summaries.memory.project()
     run(summaries)
     before = summaries.app.parts.items.get(ANNA, [state_key(None)])
-    summaries.say_at(NOON - timedelta(days=1))
+    summaries.memory.add(EventDraft(content="a late secret", timestamp=NOON - timedelta(days=1), is_private=True))
     summaries.memory.project()
     assert summaries.app.parts.items.get(ANNA, [state_key(None)]) == before
 

@@ -1,5 +1,6 @@
 """Summaries, what is stored of them, how far they have come, and when the next one is due."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.contracts.examples import an_event
 from recollect.core.errors import StoredDataError
-from recollect.core.event import EventRef
-from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath
-from recollect.core.time import sortable
+from recollect.core.event import Event, EventRef
+from recollect.core.items import ABSENT, MOST_BYTES, Due, Item, ItemKey, ItemPath
+from recollect.core.time import EARLIEST, sortable
 from recollect.rules.groups import SummaryRules
 from recollect.summaries.goals import CheckIn, CheckInStatus, Goal, GoalStatus, TrackedGoal
+from recollect.summaries.late import MOST_COVERED, LateSpan, covered_write, mark_of
 from recollect.summaries.storage import (
     LONGEST_LEASE,
     LastSummary,
@@ -151,11 +154,40 @@ def ref(minute: int, event_id: str = "e") -> EventRef:
 
 @pytest.mark.spec("H-08")
 def test_only_what_is_newer_than_anything_seen_counts_ties_by_id() -> None:
-    state = SummaryState(seen=ref(5, "e5"))
-    noted = state.noted([ref(4), ref(5, "e4"), ref(5, "e5"), ref(5, "e6"), ref(6)])
-    assert noted.hint == 2
+    state = SummaryState(seen=ref(5, "e5"), last=LastSummary("s", "k", NOW))
+    long_ago = NOW - timedelta(days=7)
+    messages = [said(one, long_ago) for one in (ref(4), ref(5, "e4"), ref(5, "e5"), ref(5, "e6"), ref(6))]
+    noted = state.noted(messages, NOW)
+    assert (noted.hint, noted.late) == (2, None)
     assert noted.first_message_at == ref(5).timestamp
-    assert state.noted([ref(1)]) is state
+    assert state.noted([said(ref(1), long_ago)], NOW) is state
+
+
+@pytest.mark.spec("P-5")
+def test_what_arrived_lately_with_an_earlier_time_may_be_late_and_what_an_import_brings_always() -> None:
+    state = SummaryState(seen=ref(5), last=LastSummary("s", "k", NOW))
+    noted = state.noted([said(ref(2), NOW), said(ref(4), NOW), said(ref(6), NOW)], NOW)
+    assert (noted.hint, noted.late) == (3, LateSpan(ref(2).timestamp, ref(4).timestamp))
+    assert noted.noted([said(ref(3), NOW)], NOW).late == noted.late
+    old = said(ref(1), NOW - timedelta(days=900))
+    assert state.noted([old, said(ref(6), NOW)], NOW, imported=True) == replace(
+        state, hint=1, late=LateSpan(ref(1).timestamp, ref(1).timestamp)
+    )
+    # A clock that was years ahead when the last summary was made, and one that is behind now.
+    for now, made in ((NOW, NOW + timedelta(days=900)), (NOW - timedelta(days=900), NOW)):
+        recorded = min(now, made)
+        assert replace(state, last=LastSummary("s", "k", made)).noted([said(ref(1), recorded)], now).late is not None
+
+
+def test_what_is_noted_while_one_is_made_is_looked_for_again() -> None:
+    state = SummaryState(seen=ref(5), lease=Lease("me", NOW), last=LastSummary("s", "k", NOW))
+    noted = state.noted([said(ref(7), NOW)], NOW)
+    assert (noted.hint, noted.late) == (1, LateSpan(ref(7).timestamp, ref(7).timestamp))
+
+
+def said(where: EventRef, recorded_at: datetime) -> Event:
+    """A message at that place, recorded then."""
+    return an_event(id=where.id, timestamp=where.timestamp, recorded_at=recorded_at)
 
 
 @pytest.mark.spec("H-05", "H-06", "H-10")
@@ -186,6 +218,8 @@ FULL = SummaryState(
     persona_id="p",
     seen=EventRef("e1", NOW),
     covered=EventRef("e0", NOW - timedelta(hours=1)),
+    late=LateSpan(NOW - timedelta(days=2), NOW),
+    unlisted_until=NOW - timedelta(days=9),
     first_message_at=NOW - timedelta(days=3),
     last=LastSummary("s0", "k0", NOW - timedelta(days=1)),
     hint=60,
@@ -203,6 +237,8 @@ def test_after_a_summary_only_what_was_noted_meanwhile_counts(before: int, hint:
         persona_id="p",
         seen=EventRef("e9", NOW),
         covered=EventRef("e8", NOW),
+        late=FULL.late,
+        unlisted_until=FULL.unlisted_until,
         first_message_at=FULL.first_message_at,
         last=LastSummary("s1", "k1", NOW + timedelta(minutes=2)),
         hint=hint,
@@ -235,6 +271,16 @@ def test_a_state_is_read_as_it_was_written(seen: EventRef, covered: EventRef, hi
         assert state_from(state_document(state)) == state
 
 
+def test_a_state_of_before_lists_looks_once_at_all_that_came_after_its_last_summary() -> None:
+    before = {name: value for name, value in state_document(FULL).items() if name not in ("format", "late")}
+    assert FULL.covered is not None
+    assert FULL.last is not None
+    read = state_from(before)
+    assert (read.late, read.unlisted_until) == (LateSpan(EARLIEST, FULL.covered.timestamp), FULL.last.created_at)
+    assert state_from(state_document(read)) == read
+    assert state_from({"hint": 3}) == SummaryState(hint=3)
+
+
 @pytest.mark.parametrize("document", [{}, {"hint": 1, "seen": {"id": "e"}}, {"hint": 1, "lease": {"holder": 1}}])
 def test_a_broken_state_is_said_to_be_one(document: dict[str, object]) -> None:
     with pytest.raises(StoredDataError):
@@ -256,11 +302,18 @@ def test_each_persona_has_places_of_its_own(persona: str | None, labels: tuple[s
 
 @BOTH
 def test_a_summary_is_written_once_and_listed_beside_it(persona: str | None, labels: tuple[str, ...]) -> None:
-    made, listed = summary_writes(summary(ONE, persona_id=persona))
+    made, listed, covered = summary_writes(summary(ONE, persona_id=persona), [ref(1), ref(2, "é")])
     assert made.key == ItemKey(ItemPath("summaries", labels), f"{sortable(NOON + timedelta(hours=1))}.s1")
     assert (made.value, made.expected, made.due) == (summary_document(summary(ONE, persona_id=persona)), ABSENT, None)
     assert listed.key == ItemKey(ItemPath("summary_list"), key_of(summary(ONE, persona_id=persona)))
     assert (listed.value, listed.expected) == ({} if persona is None else {"persona_id": persona}, ABSENT)
+    assert covered.key == ItemKey(ItemPath("summary_covered", labels), listed.key.key)
+    assert (covered.value, covered.expected) == ({"messages": mark_of("e") + mark_of("é")}, ABSENT)
+
+
+def test_what_the_most_messages_leave_behind_fits_into_an_item() -> None:
+    write = covered_write(ItemPath("summary_covered"), "k", [ref(n, str(n)) for n in range(MOST_COVERED)])
+    assert len(json.dumps(write.value)) < MOST_BYTES
 
 
 @pytest.mark.spec("H-10")

@@ -249,7 +249,10 @@ class TombstoneRefusal:
 
 @dataclass(frozen=True, slots=True)
 class ImportMemories:
-    """`announce` notifies the projector; `forget` deletes a copy whose origin was deleted during the import."""
+    """`announce` notifies the projector; `forget` deletes a copy whose origin was deleted during the import.
+
+    `noted` tells the summaries of all that the import found or stored, in case they have passed its place.
+    """
 
     _timeline: Timeline
     _projections: Projections
@@ -259,6 +262,7 @@ class ImportMemories:
     _forget: Callable[[Scope, EventRef, datetime], None]
     _gate: SuppressionList
     _refusal: TombstoneRefusal
+    _noted: Callable[[Scope, Sequence[Event], datetime], None]
 
     def import_lines(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""
@@ -273,9 +277,14 @@ class ImportMemories:
         report.counts.update(judged.outcomes.values())
         self._note(scope, judged.reasons, order)
         self._leave_slots_empty(scope, judged.unstored)  # before any older value of theirs can be read
+        there = [line for position, line in enumerate(lines) if judged.outcomes.get(position) is LineOutcome.DUPLICATE]
         fresh = [line for position, line in enumerate(lines) if position not in judged.outcomes]
-        if not fresh:
-            return
+        created = self._brought(scope, fresh, order, report) if fresh else []
+        self._noted(scope, [line.event for line in (*there, *created)], order.now)
+
+    def _brought(
+        self, scope: Scope, fresh: Sequence[RecordLine], order: ImportOrder, report: ImportReport
+    ) -> list[RecordLine]:
         self._register_copies(scope, fresh, order.now)
         self._register_decisions(scope, fresh, order.now)
         created = self._stored(scope, fresh, order, report.counts)
@@ -285,6 +294,7 @@ class ImportMemories:
         for line in self._deleted_origins(scope.tenant, created):
             self._forget(scope, line.event.ref, order.now)
         report.created += [line.event.ref for line in created]
+        return created
 
     def _note(self, scope: Scope, reasons: Mapping[str, str], order: ImportOrder) -> None:
         for reason in dict.fromkeys(reasons.values()):

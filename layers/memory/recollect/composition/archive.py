@@ -1,7 +1,8 @@
 """Snapshots, restores, imports and retention."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from recollect.archive.item_transfer import ExportItems, ImportItems
@@ -12,10 +13,13 @@ from recollect.archive.transfer import ImportMemories, TombstoneRefusal
 from recollect.composition.deletion import DeletionUseCases
 from recollect.composition.deployment import TimelineUseCases, UseCases
 from recollect.composition.segments import SegmentUseCases
+from recollect.core.event import Event
+from recollect.core.scope import Scope
 from recollect.items.use_cases import KeepItems
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.session_log.lasting import LastingLogs
 from recollect.session_log.store import LogStore
+from recollect.summaries.run import NoteMessages
 from recollect.timeline.bus import BusOutbox
 
 
@@ -58,7 +62,13 @@ class ArchiveUseCases(UseCases):
             deletion.forget_quietly,
             deletion.suppression,
             TombstoneRefusal(parts.items),
+            self._note_imported,
         )
+
+    def _note_imported(self, scope: Scope, events: Sequence[Event], now: datetime) -> None:
+        if events:
+            rules = self._rules.resolved(scope.tenant).summary
+            NoteMessages(self._parts.items, imported=True).note(scope, events, rules, now)
 
     @cached_property
     def item_exports(self) -> ExportItems:

@@ -2,7 +2,7 @@
 
 Each content word weighs by the number of messages that hold it; a sentence is worth the words that no chosen one has
 yet, for its length. So what repeats counts once, small talk costs more than it brings, and long sentences have no
-advantage. Sentences stand as they were said, in that order, with speaker and day before them.
+advantage. Sentences stand as they were said, by their days, with speaker and day before them.
 """
 
 import math
@@ -18,7 +18,7 @@ from recollect.context.model_call import EARLIER_SUMMARY, STORED_GOAL, Evidence
 from recollect.core.time import written_day
 from recollect.summaries.goals import LONGEST_GOAL, GoalStatus, same_goal
 from recollect.text.phrases import fold
-from recollect.text.sentences import count_words, first_words, split_said_by, split_sentences
+from recollect.text.sentences import count_words, day_said, first_words, split_said_by, split_sentences
 from recollect.text.terms import terms
 
 _MOST_GOALS = 10
@@ -234,8 +234,14 @@ def _worth(one: _Candidate, weights: dict[str, float], held: set[str]) -> float:
 
 
 def _written(chosen: Sequence[_Candidate]) -> str:
+    """Those of the summary before first, unless all have days: what came late may have been said before them."""
     parts, last = [], ""
-    for one in sorted(chosen, key=lambda one: one.order):
+    ordered = sorted(chosen, key=lambda one: one.order)
+    days = [day_said(one.said_by) for one in ordered]
+    known = [day for day in days if day is not None]
+    if len(known) == len(days):
+        ordered = [one for _, one in sorted(zip(known, ordered, strict=True), key=lambda pair: pair[0])]
+    for one in ordered:
         parts.append(one.text if one.said_by == last else one.said_by + one.text)
         last = one.said_by
     return " ".join(part if part[-1:] in ".!?。！？…" else f"{part}." for part in parts)

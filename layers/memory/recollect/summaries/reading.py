@@ -5,7 +5,7 @@ holds no more is quoted by no summary, and ends the goals that rest on it (P-24)
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -23,17 +23,19 @@ from recollect.memories.representation import represented, seen
 from recollect.ports import Items, Timeline
 from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.summaries.goals import Goal, goal_document
+from recollect.summaries.late import covered_marks, mark_of
 from recollect.summaries.storage import (
     GOALS,
     SUMMARIES,
     SUMMARY_LIST,
     SUMMARY_STATES,
     SummaryState,
+    covered_path,
     goal_in,
     summaries_path,
     summary_key,
 )
-from recollect.summaries.summary import Backlog, Summary, place, summary_document, summary_from
+from recollect.summaries.summary import Backlog, Summary, summary_document, summary_from
 from recollect.timeline.timeline import WindowQuery
 
 _PAGE = 500
@@ -58,20 +60,21 @@ class ReadBacklog:
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
         self._timeline = timeline
+        self._items = items
         self._memories = ReadMemories(items)
 
     def read(self, scope: Scope, state: SummaryState, now: datetime) -> Found:
-        """All that lies strictly after the covered place (H-08); at most 1,000 messages stay in memory."""
-        refs: list[EventRef] = []
+        """All that lies strictly after the covered place (H-08), and what came late before it.
+
+        At most 1,000 messages stay in memory.
+        """
         oldest: deque[Event] = deque(maxlen=_MOST_IN_MEMORY)
-        for event in self._uncovered(scope, state, now):
-            refs.append(event.ref)
-            oldest.append(event)
-        refs.reverse()
+        refs = _oldest_first(self._uncovered(scope, state, now), oldest)
+        late = _oldest_first(self._late(scope, state, now), oldest)
         first = refs[0].timestamp if refs else None
         since = state.last.created_at if state.last else first
-        backlog = Backlog(tuple(refs), sum(1 for ref in refs if state.is_new(ref)), since)
-        return Found(backlog, {event.id: event for event in oldest})
+        new = sum(1 for ref in refs if state.is_new(ref))
+        return Found(Backlog(refs, new + len(late), since, late), {event.id: event for event in oldest})
 
     def messages(
         self, scope: Scope, refs: Sequence[EventRef], known: Mapping[str, Event], now: datetime
@@ -100,21 +103,37 @@ class ReadBacklog:
                 yield represented(event, held)
 
     def _uncovered(self, scope: Scope, state: SummaryState, now: datetime) -> Iterator[Event]:
-        start = state.covered.timestamp if state.covered else None
+        window = TimeWindow(state.covered.timestamp if state.covered else None)
+        return (event for event in self._messages_in(scope, window, now) if state.is_uncovered(event.ref))
+
+    def _late(self, scope: Scope, state: SummaryState, now: datetime) -> Iterator[Event]:
+        """Those that no summary covers; of what was recorded before lists were kept, none."""
+        if state.late is None:
+            return
+        covered = covered_marks(self._items, scope, covered_path(scope.persona_id))
+        for event in self._messages_in(scope, TimeWindow(state.late.since, state.late.until), now):
+            listed = state.unlisted_until is None or event.recorded_at > state.unlisted_until
+            if listed and not state.is_uncovered(event.ref) and mark_of(event.id) not in covered:
+                yield event
+
+    def _messages_in(self, scope: Scope, window: TimeWindow, now: datetime) -> Iterator[Event]:
+        """Newest first."""
         after: EventRef | None = None
         while True:
-            query = WindowQuery(now=now, window=TimeWindow(start), limit=_PAGE, after=after)
-            page = self._timeline.window(scope, query)
-            yield from (event for event in page.events if _counts(event, scope, state))
+            page = self._timeline.window(scope, WindowQuery(now=now, window=window, limit=_PAGE, after=after))
+            yield from (e for e in page.events if not e.is_private and e.persona_id == scope.persona_id)
             after = page.more
             if after is None:
                 return
 
 
-def _counts(event: Event, scope: Scope, state: SummaryState) -> bool:
-    if event.is_private or event.persona_id != scope.persona_id:
-        return False
-    return state.covered is None or place(event.ref) > place(state.covered)
+def _oldest_first(newest_first: Iterable[Event], oldest: deque[Event]) -> tuple[EventRef, ...]:
+    """Their places; `oldest` keeps the events, as many as it takes."""
+    refs: list[EventRef] = []
+    for event in newest_first:
+        refs.append(event.ref)
+        oldest.append(event)
+    return tuple(reversed(refs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,10 +143,14 @@ class SummarizeJob:
 
 
 class NoteMessages:
-    """One read and at most one small write per persona for a batch of one user's events."""
+    """One read and at most one small write per persona for a batch of one user's events.
 
-    def __init__(self, items: Items) -> None:
+    `imported`: for what an import has stored, before it is projected (`SummaryState.noted`).
+    """
+
+    def __init__(self, items: Items, *, imported: bool = False) -> None:
         self._items = items
+        self._imported = imported
 
     def note(self, scope: Scope, events: Iterable[Event], rules: SummaryRules, now: datetime) -> None:
         """Counts the messages among these events. Raises Conflict where others change the state all the time."""
@@ -155,10 +159,10 @@ class NoteMessages:
             return
         keys = [state_key(persona_id) for persona_id in by_persona]
         found = self._items.get(scope.user, keys)
-        noting = _Noting(self._items, scope.user, rules, now)
-        for persona_id, refs in by_persona.items():
+        noting = _Noting(self._items, scope.user, rules, now, self._imported)
+        for persona_id, messages in by_persona.items():
             first = [found.get(state_key(persona_id))]
-            attempt = partial(noting.count, persona_id, refs, first)
+            attempt = partial(noting.count, persona_id, messages, first)
             retry_on_conflict(attempt, "the state of the summaries")
 
 
@@ -168,22 +172,23 @@ class _Noting:
     user: Scope
     rules: SummaryRules
     now: datetime
+    imported: bool
 
-    def count(self, persona_id: str | None, refs: Sequence[EventRef], first: list[Item | None]) -> None:
+    def count(self, persona_id: str | None, messages: Sequence[Event], first: list[Item | None]) -> None:
         """`first` has the state for the first try, and is empty afterwards."""
         key = state_key(persona_id)
         current = first.pop() if first else self.items.get(self.user, [key]).get(key)
         state = state_in(current, persona_id)
-        noted = state.noted(refs)
+        noted = state.noted(messages, self.now, imported=self.imported)
         if noted is not state:
             self.items.write(self.user, [noted_write(noted, self.rules, self.now, current)], self.now)
 
 
-def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[EventRef]]:
-    by_persona: dict[str | None, list[EventRef]] = {}
+def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[Event]]:
+    by_persona: dict[str | None, list[Event]] = {}
     for event in events:
         if not event.is_private and not event.is_carrier and not event.expired(now):
-            by_persona.setdefault(event.persona_id, []).append(event.ref)
+            by_persona.setdefault(event.persona_id, []).append(event)
     return by_persona
 
 

@@ -5,6 +5,7 @@
 | `summary_states`   | persona | `state`                    | trigger, coverage, lease; due in queue `summary`  |
 | `summaries`        | persona | time it was made, and id   | summary                                           |
 | `summary_list`     | none    | the same                   | whose it is: the list over all personas           |
+| `summary_covered`  | persona | the same                   | which messages it covers (`late`)                 |
 | `summary_failures` | persona | `failures`                 | counts by kind, no text                           |
 | `goals`            | none    | id                         | goal                                              |
 """
@@ -16,11 +17,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.core.errors import StoredDataError
-from recollect.core.event import EventRef
+from recollect.core.event import Event, EventRef
 from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemPath, ItemWrite
 from recollect.core.time import LATEST, from_iso, iso, sortable
 from recollect.rules.groups import SummaryRules
 from recollect.summaries.goals import Goal, goal_document, goal_from
+from recollect.summaries.late import NOTED_WITHIN, LateSpan, covered_write, widened
 from recollect.summaries.summary import Summary, place, summary_document
 
 QUEUE = "summary"
@@ -29,6 +31,7 @@ SUMMARIES = ItemPath("summaries")
 SUMMARY_STATES = ItemPath("summary_states")
 SUMMARY_LIST = ItemPath("summary_list")
 LONGEST_LEASE = timedelta(minutes=20)
+_STATE_FORMAT = 2
 _FIRST_PAUSE = timedelta(minutes=5)
 _LONGEST_PAUSE = timedelta(hours=6)
 _DOUBLINGS = 8
@@ -60,13 +63,16 @@ class SummaryState:
     """How far the summaries of a user and a persona have come; trigger and lease go by it (P-5, P-21).
 
     `seen`: the newest message that the last run saw; `covered`: the last message that a summary covers. `hint` counts
-    messages noted since; it may be too high, never too low: reading the timeline decides what is due. `retry_at`: not
-    before then, after `failures` in a row.
+    messages noted since; it may be too high, never too low: reading the timeline decides what is due. `late` is where
+    messages may have come late; whatever was recorded by `unlisted_until` counts as covered at a covered place, since
+    summaries of before have no list of what they cover. `retry_at`: not before then, after `failures` in a row.
     """
 
     persona_id: str | None = None
     seen: EventRef | None = None
     covered: EventRef | None = None
+    late: LateSpan | None = None
+    unlisted_until: datetime | None = None
     first_message_at: datetime | None = None
     last: LastSummary | None = None
     hint: int = 0
@@ -78,13 +84,33 @@ class SummaryState:
         """Whether a message counts for the next summary: newer than anything the last run saw."""
         return self.seen is None or place(ref) > place(self.seen)
 
-    def noted(self, refs: Iterable[EventRef]) -> "SummaryState":
-        """With these messages counted; itself where none is new."""
-        new = [ref for ref in refs if self.is_new(ref)]
-        if not new:
+    def is_uncovered(self, ref: EventRef) -> bool:
+        """Whether it lies strictly after what the summaries cover (H-08)."""
+        return self.covered is None or place(ref) > place(self.covered)
+
+    def noted(self, messages: Iterable[Event], now: datetime, *, imported: bool = False) -> "SummaryState":
+        """With these messages counted; itself where none is new or may have come late.
+
+        What an import has stored keeps the time at which it was recorded elsewhere: any of it may be late, and what is
+        new is counted when it is projected.
+        """
+        late, new = list[EventRef](), list[EventRef]()
+        for message in messages:
+            if self.is_new(message.ref):
+                new.append(message.ref)
+            elif imported or self._is_recent(message, now):
+                late.append(message.ref)
+        new = [] if imported and not self.lease else new
+        if not new and not late:
             return self
         known = [moment for moment in (self.first_message_at, *(ref.timestamp for ref in new)) if moment is not None]
-        return replace(self, hint=self.hint + len(new), first_message_at=min(known))
+        span = widened(self.late, [*late, *new] if self.lease else late)  # of what is read just now it may be too late
+        first = min(known) if known else None
+        return replace(self, hint=self.hint + len(new) + len(late), first_message_at=first, late=span)
+
+    def _is_recent(self, message: Event, now: datetime) -> bool:
+        since = min(now, self.last.created_at) if self.last else now
+        return message.recorded_at > since - NOTED_WITHIN
 
     def failed(self, now: datetime, due_by_itself: bool) -> "SummaryState":
         """Released after a failure: still due, but after a pause that doubles with each failure in a row (H-31)."""
@@ -94,11 +120,13 @@ class SummaryState:
         return replace(self, lease=None, failures=self.failures + 1, retry_at=now + pause)
 
     def summarized(self, summary: Summary, key: str, seen: EventRef, hint_before: int) -> "SummaryState":
-        """After a summary: only messages that were noted meanwhile still count."""
+        """After a summary: only messages that were noted meanwhile still count. `late` stays for who knows of it."""
         return SummaryState(
             persona_id=self.persona_id,
             seen=seen,
             covered=summary.covered,
+            late=self.late,
+            unlisted_until=self.unlisted_until,
             first_message_at=self.first_message_at,
             last=LastSummary(summary.id, key, summary.created_at),
             hint=max(0, self.hint - hint_before),
@@ -116,9 +144,12 @@ class SummaryState:
 
 def state_document(state: SummaryState) -> dict[str, Any]:
     known: dict[str, Any] = {
+        "format": _STATE_FORMAT,
         "persona_id": state.persona_id,
         "seen": state.seen and {"id": state.seen.id, "at": iso(state.seen.timestamp)},
         "covered": state.covered and {"id": state.covered.id, "at": iso(state.covered.timestamp)},
+        "late": state.late and {"since": iso(state.late.since), "until": iso(state.late.until)},
+        "unlisted_until": state.unlisted_until and iso(state.unlisted_until),
         "first_message_at": state.first_message_at and iso(state.first_message_at),
         "last": state.last and {"id": state.last.id, "key": state.last.key, "at": iso(state.last.created_at)},
         "hint": state.hint,
@@ -130,13 +161,18 @@ def state_document(state: SummaryState) -> dict[str, Any]:
 
 
 def state_from(document: Mapping[str, Any]) -> SummaryState:
-    """Reads what `state_document` wrote. Raises StoredDataError where it cannot."""
+    """Reads what `state_document` wrote. Raises StoredDataError where it cannot.
+
+    A state of before lists were kept looks once at all that is covered, for what came after its last summary.
+    """
     try:
         last, lease = document.get("last"), document.get("lease")
-        return SummaryState(
+        state = SummaryState(
             persona_id=document.get("persona_id"),
             seen=_ref(document.get("seen")),
             covered=_ref(document.get("covered")),
+            late=_span(document.get("late")),
+            unlisted_until=_instant(document.get("unlisted_until")),
             first_message_at=_instant(document.get("first_message_at")),
             last=LastSummary(last["id"], last["key"], from_iso(last["at"])) if last else None,
             hint=document["hint"],
@@ -144,12 +180,23 @@ def state_from(document: Mapping[str, Any]) -> SummaryState:
             failures=document.get("failures", 0),
             retry_at=_instant(document.get("retry_at")),
         )
+        return state if "format" in document else _before_lists(state)
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"the state of summaries cannot be read: {type(error).__name__}") from error
 
 
 def _ref(document: Mapping[str, Any] | None) -> EventRef | None:
     return EventRef(document["id"], from_iso(document["at"])) if document else None
+
+
+def _span(document: Mapping[str, Any] | None) -> LateSpan | None:
+    return LateSpan(from_iso(document["since"]), from_iso(document["until"])) if document else None
+
+
+def _before_lists(state: SummaryState) -> SummaryState:
+    if state.last is None or state.covered is None:
+        return state
+    return replace(state, late=LateSpan.until_place(state.covered), unlisted_until=state.last.created_at)
 
 
 def _instant(text: str | None) -> datetime | None:
@@ -170,6 +217,11 @@ def summaries_path(persona_id: str | None) -> ItemPath:
     return ItemPath(SUMMARIES.collection, _labels(persona_id))
 
 
+def covered_path(persona_id: str | None) -> ItemPath:
+    """What the summaries of one persona cover, by their keys."""
+    return ItemPath("summary_covered", _labels(persona_id))
+
+
 def summary_key(persona_id: str | None, key: str) -> ItemKey:
     return ItemKey(summaries_path(persona_id), key)
 
@@ -183,13 +235,14 @@ def key_of(summary: Summary) -> str:
     return f"{sortable(summary.created_at)}.{summary.id}"
 
 
-def summary_writes(summary: Summary) -> list[ItemWrite]:
-    """A new summary, and its entry in the list."""
+def summary_writes(summary: Summary, covered: Iterable[EventRef]) -> list[ItemWrite]:
+    """A new summary, its entry in the list, and which messages it covers."""
     key = key_of(summary)
     listed = {"persona_id": summary.persona_id} if summary.persona_id is not None else {}
     return [
         ItemWrite(summary_key(summary.persona_id, key), summary_document(summary), ABSENT),
         ItemWrite(ItemKey(SUMMARY_LIST, key), listed, ABSENT),
+        covered_write(covered_path(summary.persona_id), key, covered),
     ]
 
 

@@ -22,6 +22,7 @@ from recollect.ports import Items, Model, Timeline
 from recollect.rules.groups import SummaryRules
 from recollect.summaries.draft import Draft, MakeSummary, SummaryTask, failure_of
 from recollect.summaries.goals import Goal, GoalSources, NamedGoal, merge_goals
+from recollect.summaries.late import MOST_COVERED
 from recollect.summaries.reading import Found, ReadBacklog
 from recollect.summaries.storage import (
     GOALS,
@@ -45,7 +46,7 @@ IDS = 200
 """Ids of the seed that a summary may use: its own, then those of new goals; the last two are the audit's."""
 
 VIA = "summarize"
-_MOST_GOALS_WRITTEN = 20
+_MOST_GOALS_WRITTEN = 19  # beside six more writes in one transaction of 25
 _MOST_GOALS_SHOWN = 50
 _LEASE_MARGIN = timedelta(seconds=5)
 _NOTHING_TO_QUOTE = timedelta(days=1)
@@ -141,8 +142,12 @@ class Summarize:
             remaining_seconds=work.order.remaining_seconds,
         )
         rejections = self._gate.load(work.scope)
-        messages = self._read.messages(work.scope, work.due.covers, work.found.events, work.order.now)
-        return self._make.make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
+        covers = work.due.covers[:MOST_COVERED]
+        messages = self._read.messages(work.scope, covers, work.found.events, work.order.now)
+        draft = self._make.make(task, (one for event in messages if (one := rejections.shown(event)) is not None))
+        if draft is not None:
+            draft.complete &= len(covers) == len(work.due.covers)
+        return draft
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
         def attempt() -> Summary:
@@ -154,13 +159,13 @@ class Summarize:
             lost = self._lost_meanwhile(work, draft, rejections)
             merged = [goal for goal in self._merged(work, draft, goals, lost) if rejections.admits_goal(goal)]
             places = [draft.refs[event_id] for event_id in lost if event_id in draft.refs]
-            summary = rejections.summary(self._summary(work, draft, merged).without(lost, places))
+            covered = _covered(work, draft)
+            summary = rejections.summary(self._summary(work, draft, merged, covered).without(lost, places))
             changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
-            after = state.summarized(summary, key_of(summary), _seen(work, draft), work.state.hint)
-            after = replace(after, hint=after.hint + _left(work, draft))
+            after = _after(work, draft, state, summary, covered)
             writes = [
                 state_write(after, work.order.rules, work.order.now, item.version if item else ABSENT),
-                *summary_writes(summary),
+                *summary_writes(summary, covered),
                 *(goal_write(goal) for goal in changed),
                 *_audit_writes(work, draft, changed),
             ]
@@ -174,8 +179,8 @@ class Summarize:
         still = [left for named in draft.named if (left := _supported(named, stored, lost)) is not None]
         return merge_goals(stored, still, ids, work.scope.persona_id)
 
-    def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal]) -> Summary:
-        covered = _covered(work, draft)
+    def _summary(self, work: _Work, draft: Draft, goals: Sequence[Goal], covered: Sequence[EventRef]) -> Summary:
+        until = max(covered[-1], work.state.covered or covered[-1], key=place)  # what came late moves it never back
         created_at = max([work.order.now, *([work.state.last.created_at] if work.state.last else [])])
         return Summary(
             id=work.order.seed.nth(0),
@@ -184,8 +189,8 @@ class Summarize:
             tracked_goals=tuple(goal.tracked for goal in goals[-_MOST_GOALS_SHOWN:]),
             message_count=len(covered),
             covered_from=covered[0].timestamp,
-            covered_until=covered[-1].timestamp,
-            covered_until_id=covered[-1].id,
+            covered_until=until.timestamp,
+            covered_until_id=until.id,
             created_at=created_at,
             reason=work.due.reason,
             model=draft.model,
@@ -203,11 +208,12 @@ class Summarize:
         return redacted | frozenset(ref.id for ref in refs if held.get(ref.id) != draft.said[ref.id])
 
     def _not_due(self, scope: Scope, order: SummaryOrder, item: Item | None, found: Found) -> NotDue:
-        """Corrects the count, unless another writer changed the state just now."""
+        """Corrects the count, and where to look for late ones, unless another writer changed the state just now."""
         counted = min(found.backlog.messages_since, order.rules.messages - 1)
         state = state_in(item, scope.persona_id)
-        if item and (counted != state.hint or state.lease):
-            write = state_write(replace(state, hint=counted, lease=None), order.rules, order.now, item.version)
+        after = replace(state, hint=counted, lease=None, late=state.late if found.backlog.late else None)
+        if item and after != state:
+            write = state_write(after, order.rules, order.now, item.version)
             with suppress(VersionMismatch):
                 self._items.write(scope.user, [write], order.now)
         return _nothing_due(found, order)
@@ -287,14 +293,20 @@ def _covered(work: _Work, draft: Draft) -> tuple[EventRef, ...]:
     return tuple(ref for ref in work.due.covers if place(ref) <= place(draft.until))
 
 
-def _seen(work: _Work, draft: Draft) -> EventRef:
-    """Of an incomplete draft only what it covers, so that the rest stays due."""
-    return work.found.backlog.uncovered[-1] if draft.complete else _covered(work, draft)[-1]
+def _after(
+    work: _Work, draft: Draft, state: SummaryState, summary: Summary, covered: Sequence[EventRef]
+) -> SummaryState:
+    """Of an incomplete draft only what it covers was seen, so that the rest stays due.
 
-
-def _left(work: _Work, draft: Draft) -> int:
-    seen = place(_seen(work, draft))
-    return sum(1 for ref in work.found.backlog.uncovered if place(ref) > seen)
+    What was noted meanwhile may have come late: then the next run looks there again, and finds in the lists what is
+    covered by now.
+    """
+    fresh, since = work.found.backlog.uncovered, work.state
+    newest = fresh[-1] if fresh else since.seen or summary.covered
+    after = state.summarized(summary, key_of(summary), newest if draft.complete else summary.covered, since.hint)
+    left = 0 if draft.complete else len(work.found.backlog.all) - len(covered)
+    looked_through = draft.complete and state.hint == since.hint
+    return replace(after, hint=after.hint + left, late=None if looked_through else state.late)
 
 
 def _needed(draft: Draft) -> set[str]:

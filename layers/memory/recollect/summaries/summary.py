@@ -48,7 +48,8 @@ class Summary:
     """A summary as stored. `persona_id` None is the default persona; `conversation_id` None: all conversations.
 
     `message_count` messages from `covered_from` to (`covered_until`, `covered_until_id`), both inclusive, were new to
-    it; the summary before it is merged into its text. `tracked_goals` are the goals as of then.
+    it, those among them that came late too; the summary before it is merged into its text. `tracked_goals` are the
+    goals as of then.
     """
 
     id: str
@@ -125,14 +126,21 @@ class Summary:
 class Backlog:
     """What no summary covers yet.
 
-    `uncovered`: messages strictly after the last summary's place, oldest first. `messages_since`: how many are newer
-    than the newest message that the last run saw; before the first summary, all of them. `since`: the last summary's
-    time, else the first message's; None without either.
+    `uncovered`: messages strictly after the last summary's place, oldest first; `late`: those that arrived with an
+    earlier one, oldest first. `messages_since`: how many are newer than the newest message that the last run saw, and
+    the late ones; before the first summary, all of them. `since`: the last summary's time, else the first message's;
+    None without either.
     """
 
     uncovered: tuple[EventRef, ...]
     messages_since: int
     since: datetime | None
+    late: tuple[EventRef, ...] = ()
+
+    @property
+    def all(self) -> tuple[EventRef, ...]:
+        """Oldest first."""
+        return (*self.late, *self.uncovered)
 
     def days_since(self, now: datetime) -> float:
         """Days of 24 hours, ≥ 0."""
@@ -151,16 +159,16 @@ def trigger(backlog: Backlog, rules: SummaryRules, now: datetime, *, force: bool
     """Whether a summary is due (P-5).
 
     By messages: `rules.messages` or more since the last; by age: `rules.days` of 24 hours or more since the last, and
-    a new message; forced: anything uncovered. It covers all but the newest `raw_window`; where that leaves nothing,
-    an aged or a forced one covers everything.
+    a new message; forced: anything uncovered. It covers all but the newest `raw_window` (those that came late are in no
+    raw window); where that leaves nothing, an aged or a forced one covers everything.
     """
-    uncovered = backlog.uncovered
-    older = uncovered[: max(0, len(uncovered) - rules.raw_window)]
+    whole = backlog.all
+    older = whole[: max(len(backlog.late), len(whole) - rules.raw_window)]
     if older and backlog.messages_since >= rules.messages:
         return Trigger(Reason.MESSAGES, older)
-    if uncovered and backlog.messages_since and _aged(backlog, rules, now):
-        return Trigger(Reason.AGE, older or uncovered)
-    return Trigger(Reason.FORCED, older or uncovered) if uncovered and force else None
+    if whole and backlog.messages_since and _aged(backlog, rules, now):
+        return Trigger(Reason.AGE, older or whole)
+    return Trigger(Reason.FORCED, older or whole) if whole and force else None
 
 
 def _aged(backlog: Backlog, rules: SummaryRules, now: datetime) -> bool:

@@ -1,6 +1,7 @@
 """Sentences: where they end, which only ask, their length in words and model tokens, their numbers and names."""
 
 import re
+from datetime import date
 
 from recollect.text.dates import MONTHS
 from recollect.text.phrases import CJK_CLASS, fold
@@ -9,7 +10,7 @@ from recollect.text.terms import terms
 _CJK = re.compile(f"[{CJK_CLASS}]")
 _CJK_MARKED = re.compile(rf"[{CJK_CLASS}][^\w\s]*")
 _END = re.compile(r"(?<=[.!?。！？…])[\"'”’)\]]*\s+|(?<=[。！？])|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
-_SAID_BY = re.compile(r"[^()\n]{1,128} \(\d{1,2} [A-Z][a-z]{2,8} \d{4}\): ")
+_SAID_BY = re.compile(r"[^()\n]{1,128} \((\d{1,2} [A-Z][a-z]{2,8} \d{4})\): ")
 _ABBREVIATED = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|jr|sr|no|inc|ltd)|\b[A-Za-z]|^\W*\d{1,3})\.$", re.IGNORECASE
 )
@@ -85,6 +86,18 @@ def split_said_by(sentence: str) -> tuple[str, str] | None:
     """Speaker and day before a quoted sentence (`Anna (8 May 2023): `), and the rest; None without them."""
     match = _SAID_BY.match(sentence)
     return (match.group(), sentence[match.end() :]) if match else None
+
+
+def day_said(said_by: str) -> date | None:
+    """The day in what `split_said_by` found; None where it names none."""
+    match = _SAID_BY.match(said_by)
+    if match is None:
+        return None
+    day, month, year = match.group(1).split()
+    try:
+        return date(int(year), MONTHS.get(fold(month), 0), int(day))
+    except ValueError:
+        return None
 
 
 def _breaks_line(separator: str) -> bool:
