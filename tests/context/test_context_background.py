@@ -42,7 +42,7 @@ def put_summary(memory: Memory, text: str, until: str, at: datetime, scope: Scop
         persona_id=scope.persona_id,
         **{"tracked_goals": (), **more},
     )
-    memory.app.parts.items.write(scope.user, summary_writes(summary), at)
+    memory.app.parts.items.write(scope.user, summary_writes(summary, [event.ref]), at)
     return summary
 
 

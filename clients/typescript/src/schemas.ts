@@ -1473,6 +1473,8 @@ export interface SearchResult {
 export interface Sentence {
   text: string;
   source_event_ids: Array<string>;
+  /** An open conflict is about what it says: perhaps no longer so. */
+  in_doubt?: boolean;
 }
 
 export interface SignalAnswer {

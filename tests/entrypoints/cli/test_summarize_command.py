@@ -1,11 +1,11 @@
-"""`recollect summarize`, `recollect goals`, and the summaries that a server makes beside its requests."""
+"""`recollect summarize`, `summaries` and `goals`, and the summaries that a server makes beside its requests."""
 
 import json
 
 import pytest
 
 from entrypoints.cli.conftest import Run
-from entrypoints.cli.running import ANA, say, soon
+from entrypoints.cli.running import ANA, left_open, say, soon
 from recollect.app import App
 from recollect.core.scope import Scope
 from recollect.entrypoints.worker import Projector, ProjectorPolicy
@@ -30,6 +30,21 @@ def test_it_is_json_where_asked_for(run: Run, app: App) -> None:
     say(app, "I moved to Lyon in May with Rex.", scope=Scope("local", "ana", "coach"))
     shown = json.loads(run("summarize", "--user", "ana", "--persona", "coach", "--force", "--json").stdout)
     assert (shown["due"], shown["summary"]["persona_id"], shown["summary"]["message_count"]) == (True, "coach", 1)
+
+
+def test_stored_summaries_are_listed_and_what_is_in_doubt_is_marked(run: Run, app: App) -> None:
+    older, newer = say(app, "I moved to Lyon in May with Rex.", "My kettle is red and old.")
+    run("summarize", "--user", "ana", "--force")
+    plain = run("summaries", "--user", "ana")
+    left_open(app, older, newer)
+    shown = run("summaries", "--user", "ana")
+    assert shown.stderr == "1 summaries\n"
+    assert shown.stdout == plain.stdout.replace("with Rex.", "with Rex. (perhaps no longer so)")
+    assert "  2 messages  User (" in shown.stdout
+    (one,) = json.loads(run("summaries", "--user", "ana", "--json").stdout)["summaries"]
+    assert [sentence["in_doubt"] for sentence in one["sentences"]] == [True, False]
+    assert "perhaps" not in one["summary"]
+    assert run("summaries", "--user", "ben").stdout == ""
 
 
 def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:

@@ -6,6 +6,9 @@ from entrypoints.console.test_isolation import signed_in
 from entrypoints.console.visiting import Visitor, visible
 from entrypoints.http.calling import Caller, Laptop
 from recollect.app import App
+from recollect.contradictions.decisions import OpenConflict, Step, conflict_write
+from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.console.endpoint import Console
 from recollect.entrypoints.console.spending import prices
 from recollect.entrypoints.console.views.tenant import changes_of
@@ -106,10 +109,14 @@ def test_operations_and_rules_are_for_administrators(guarded: Laptop) -> None:
     assert "Operations" not in visitor.get("/console").text
 
 
-def test_a_summary_is_made_and_leads_to_what_was_said(caller: Caller, visitor: Visitor) -> None:
-    caller.added("I want to run a marathon", "I live in Lyon")
+def test_a_summary_is_made_and_leads_to_what_was_said(app: App, caller: Caller, visitor: Visitor) -> None:
+    newer, older = caller.added("I want to run a marathon", "I live in Lyon")
     visitor.get("/console/users/anna/summaries")
     shown = visitor.follow(visitor.post("/console/users/anna/summaries"))
     assert shown.status == 200
     made = caller.get("/v1/users/anna/summaries").json["summaries"]
     assert ("There is a new summary" in visible(shown)) == bool(made)
+    assert "perhaps no longer so" not in visible(shown)
+    conflict = OpenConflict(newer=newer, older=older, at=utc_now(), step=Step.JUDGE, rule="judge")
+    app.parts.items.write(Scope("local", "anna"), [conflict_write(conflict)], utc_now())
+    assert "I live in Lyon. perhaps no longer so" in visible(visitor.get("/console/users/anna/summaries"))

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from entrypoints.http.calling import Answered, Caller, Cloud, Laptop
 from entrypoints.http.conftest import settings_in
 from recollect.app import App
 from recollect.bootstrap import open_app
+from recollect.contradictions.decisions import ConflictStatus, OpenConflict, Step, conflict_write
 from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
+from recollect.core.scope import Scope
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 SUMMARIES = "/v1/users/anna/summaries"
@@ -292,6 +295,21 @@ def test_messages_and_summaries_have_the_columns_of_the_document(caller: Caller)
     )
     for wrong in ({"content": ""}, {"content": "x", "role": "system"}):
         assert caller.add(wrong).status == 422
+
+
+@pytest.mark.spec("P-24")
+def test_what_an_open_conflict_puts_in_doubt_is_said_beside_the_words(app: App, caller: Caller) -> None:
+    older, newer = caller.added("I live in Lyon near the river.", "My kettle is red and old.")[:2]
+    made = summarize(caller, "?force=true").json["summary"]
+    assert {one["in_doubt"] for one in made["sentences"]} == {False}
+    conflict = OpenConflict(newer=newer, older=older, at=NOON, step=Step.JUDGE, rule="judge")
+    app.parts.items.write(Scope("local", "anna"), [conflict_write(conflict)], NOON)
+    (shown,) = caller.get(SUMMARIES).json["summaries"]
+    assert {("Lyon" in one["text"], one["in_doubt"]) for one in shown["sentences"]} == {(True, True), (False, False)}
+    assert shown | {"sentences": made["sentences"]} == made
+    ended = replace(conflict, status=ConflictStatus.SETTLED)
+    app.parts.items.write(Scope("local", "anna"), [conflict_write(ended)], NOON)
+    assert caller.get(SUMMARIES).json == {"summaries": [made]}
 
 
 @pytest.mark.spec("H-12", "H-38")

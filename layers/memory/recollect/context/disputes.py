@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from recollect.contradictions.decisions import OpenConflict, has_passed
-from recollect.contradictions.doubts import FindDoubts, OtherSide
+from recollect.contradictions.doubts import FindDoubts, OtherSide, older_sides
 from recollect.core.scope import Scope
 from recollect.memories.representation import EndedWords, announced, ended_words
 from recollect.retrieval.filters import SearchFilters
@@ -63,7 +63,7 @@ def disputes(
     newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
     shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
     told = {own: tuple(_instead(one, known) for one in words) for own, words in ended.items()}
-    return Disputes(newest_first, shown, frozenset(one.older for one in conflicts), told)
+    return Disputes(newest_first, shown, older_sides(conflicts), told)
 
 
 def _against(pairs: Iterable[tuple[str, _Side]], known: Mapping[str, OtherSide]) -> dict[str, list[OtherSide]]:

@@ -59,7 +59,7 @@ class Background:
 
     def marked(self, doubted: frozenset[str]) -> Background:
         """The same with a mark behind each sentence of the summary that one of these records is a source of."""
-        return self if self.summary is None else replace(self, summary=self.summary.marked(doubted))
+        return self if self.summary is None else replace(self, summary=self.summary.doubted(doubted).marked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Which records are in doubt: an open conflict stands between each and another one (P-24)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, islice
@@ -58,6 +58,10 @@ class FindDoubts:
         conflicts = {one.id: one for one in (conflict_in(item.value) for item in (*newest, *among))}
         return tuple(one for one in conflicts.values() if one.status is ConflictStatus.OPEN)
 
+    def doubted(self, scope: Scope) -> frozenset[str]:
+        """The older sides of the newest open conflicts, by their ids: what may no longer hold."""
+        return older_sides(self.about(scope, ()))
+
     def _newest(self, scope: Scope) -> tuple[Sequence[Item], bool]:
         """With whether there are no others."""
         try:
@@ -77,6 +81,11 @@ class FindDoubts:
         found = self._current.read(scope, list(islice(dict.fromkeys(ids), _MOST_READ)), filters.now)
         shown = (_side(scope, one, record, filters) for one, record in found.items())
         return {side.id: side for side in shown if side is not None}
+
+
+def older_sides(conflicts: Iterable[OpenConflict]) -> frozenset[str]:
+    """What these conflicts put in doubt: the newer side stands."""
+    return frozenset(one.older for one in conflicts)
 
 
 def _side(scope: Scope, record_id: str, record: CurrentRecord, filters: SearchFilters) -> OtherSide | None:

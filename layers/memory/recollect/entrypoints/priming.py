@@ -26,7 +26,14 @@ OPENED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "arbitration": (*_WRITING, "arbitration.arbiter", "arbitration.given", "parts.publisher"),
         "mcp": (*_WRITING, "context.model_call", "memories.store", "knowledge"),
         "agentcore": (*_WRITING, "timeline.events", "items", "retrieval.memory", "memories.listing", "deletion.events"),
-        "summarize": ("summaries.conversations", "summaries.stored", "summaries.goals", "rules", "parts.idempotency"),
+        "summarize": (
+            "summaries.conversations",
+            "summaries.stored",
+            "summaries.goals",
+            "contradictions.doubts",
+            "rules",
+            "parts.idempotency",
+        ),
         "project": ("projection.events", "parts.publisher", "parts.projections"),
     }
 )

@@ -35,12 +35,14 @@ class SummarySentence:
     """A sentence and its source events, the oldest first, at least one.
 
     `supported` is False where no covered text holds enough of its words: the sources are then the nearest guess, and it
-    is deleted with anything that the summary covers.
+    is deleted with anything that the summary covers. `in_doubt`, never stored: an open conflict is about a source of it
+    now, and nobody knows whether that still holds.
     """
 
     text: str
     source_event_ids: tuple[str, ...]
     supported: bool = True
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +95,20 @@ class Summary:
             return self
         return replace(self, sentences=kept, text=" ".join(one.text for one in kept))
 
-    def marked(self, doubted: frozenset[str]) -> "Summary":
-        """The same with a mark behind each sentence that comes from one of these events; itself where there is none."""
+    def doubted(self, doubted: frozenset[str]) -> "Summary":
+        """The same with each sentence in doubt that comes from one of these events; the words stay."""
         if doubted.isdisjoint(self.source_event_ids):
             return self
-        stand = [doubted.isdisjoint(one.source_event_ids) for one in self.sentences]
+        sentences = (replace(one, in_doubt=not doubted.isdisjoint(one.source_event_ids)) for one in self.sentences)
+        return replace(self, sentences=tuple(sentences))
+
+    @property
+    def marked(self) -> "Summary":
+        """The same with words that say so behind each sentence that is in doubt; itself where none is."""
+        if not any(one.in_doubt for one in self.sentences):
+            return self
         sentences = tuple(
-            one if stands else replace(one, text=f"{one.text} {IN_DOUBT}")
-            for one, stands in zip(self.sentences, stand, strict=True)
+            replace(one, text=f"{one.text} {IN_DOUBT}") if one.in_doubt else one for one in self.sentences
         )
         return replace(self, sentences=sentences, text=" ".join(one.text for one in sentences))
 

@@ -1,4 +1,4 @@
-"""`recollect context`, `summarize` and `goals`: what the next model call would get, and why."""
+"""`recollect context`, `summarize`, `summaries` and `goals`: what the next model call would get, and why."""
 
 import secrets
 import time
@@ -201,7 +201,8 @@ def summarize(
         force=force,
     )
     made = app.summaries.conversations.summarize(scope, order)
-    _show(None if isinstance(made, NotDue) else made.summary, as_json)
+    doubted = app.contradictions.doubts.doubted(scope)
+    _show(None if isinstance(made, NotDue) else made.summary.doubted(doubted), as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
 
@@ -210,8 +211,25 @@ def _show(summary: Summary | None, as_json: bool) -> None:
     if as_json:
         write_json({"due": False} if summary is None else {"due": True, "summary": summary_json(summary)})
     elif summary is not None:
-        write_line(summary.text)
+        write_line(summary.marked.text)
         say(f"{summary.message_count} messages until {summary.covered_until:%Y-%m-%d %H:%M}, by {summary.model}")
+
+
+def summaries(
+    app: App,
+    scope: PersonaScope,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, the newest first.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Prints the stored summaries of a user, the newest first; without --persona those of every persona."""
+    doubted = app.contradictions.doubts.doubted(scope)
+    found = [one.doubted(doubted) for one in app.summaries.stored.page(scope, limit, None).summaries]
+    write_list("summaries", found, as_json, summary_json, _of_when)
+
+
+def _of_when(summary: Summary) -> str:
+    until = f"{summary.covered_until:%Y-%m-%d %H:%M}"
+    return f"{until}  {summary.message_count} messages  {one_line(summary.marked.text, _LONGEST_SUMMARY)}"
 
 
 def goals(app: App, scope: PersonaScope, as_json: AsJson = False) -> None:

@@ -52,6 +52,7 @@ COMMANDS: Final = {
     "context": _Listed("context", "context"),
     "timeline": _Listed("search", "timeline"),
     "summarize": _Listed("context", "summarize"),
+    "summaries": _Listed("context", "summaries"),
     "goals": _Listed("context", "goals"),
     "chat": _Listed("chat", "chat"),
     "mcp": _Listed("setup", "mcp"),

@@ -244,6 +244,7 @@ class KnowledgeEntryAnswer(AnswerModel, title="KnowledgeEntry"):
 class Sentence(AnswerModel):
     text: str
     source_event_ids: list[str]
+    in_doubt: Maybe[bool] = Field(None, description="An open conflict is about what it says: perhaps no longer so.")
 
 
 class CheckInAnswer(AnswerModel, title="KeptOrMissed"):

@@ -129,11 +129,11 @@ def list_summaries(app: App, request: Request, query: SummariesQuery) -> Reply:
     """
     scope = request.scope(query)
     listing = listing_of(app, "summaries", scope)
-    after = start_of(query, listing)
+    after, doubted = start_of(query, listing), app.contradictions.doubts.doubted(scope)
 
     def read(limit: int) -> tuple[list[SummaryAnswer], str | None]:
         page = app.summaries.stored.page(scope, limit, after)
-        return [SummaryAnswer.model_validate(summary) for summary in page.summaries], page.more
+        return [SummaryAnswer.model_validate(summary.doubted(doubted)) for summary in page.summaries], page.more
 
     return page_reply(SummariesPage, *fitted(read, query.limit), listing)
 
@@ -178,6 +178,8 @@ def _made(app: App, scope: Scope, answer: Answer) -> SummaryMade:
         return SummaryMade.model_validate(answer.body)
     summary = answer.made or app.summaries.stored.one(scope, answer.body["key"])
     refused = [answer.body["summary_id"]] if summary is None else None
+    if summary is not None:
+        summary = summary.doubted(app.contradictions.doubts.doubted(scope))
     return SummaryWritten.made_of(due=True, reason=answer.body["reason"], summary=summary, refused=refused)
 
 
