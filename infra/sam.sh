@@ -46,8 +46,12 @@ fi
 ARCH=$(architecture "$@")
 PATH="$(dirname "$RUNTIME_PYTHON"):$PATH"
 SAM_CLI_TELEMETRY=0
-# The linter in SAM asks for a region; the template is the same in all of them.
-AWS_DEFAULT_REGION=${AWS_DEFAULT_REGION:-us-east-1}
-export ARCH AWS_DEFAULT_REGION PATH RUNTIME_PYTHON SAM_CLI_TELEMETRY
+export ARCH PATH RUNTIME_PYTHON SAM_CLI_TELEMETRY
+# The linter in SAM asks for a region; the template is the same in all of them. A deployment goes to the configured one,
+# which the variable would hide.
+if [ "${1:-}" = "validate" ]; then
+    AWS_DEFAULT_REGION=${AWS_DEFAULT_REGION:-us-east-1}
+    export AWS_DEFAULT_REGION
+fi
 cd "$root"
 exec "$venv/bin/sam" "$@"

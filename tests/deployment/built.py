@@ -8,19 +8,14 @@ from typing import Any
 
 from deployment.gateway import Gateway
 from deployment.resolving import Stack
-from deployment.template import FUNCTIONS, ROOT, environment, function, layers, properties, template
+from deployment.template import FUNCTIONS, ROOT, environment, function, layers, properties, resources, template
 from infra.local import function_process
 from infra.local.function_process import FunctionProcess, install_runtime_client
 from infra.local.runtime_api import Outcome
 
 BUILD, python = function_process.BUILD, function_process.runtime_python
 
-LAYER_SOURCES = {
-    "MemoryLayer": "layers/memory",
-    "DependenciesLayer": "layers/dependencies",
-    "EmbedderLayer": "layers/embedder",
-    "McpLayer": "layers/mcp",
-}
+LAYERS = tuple(resources("AWS::Serverless::LayerVersion"))
 LEFT_OUT = ("contracts/", "adapters/embedders/building/")
 """Of the package in the memory layer: tests' suites, and what builds the model."""
 
@@ -38,7 +33,7 @@ def staleness() -> str | None:
             source, BUILD / "MemoryLayer/python/recollect" / place
         ):
             return f"recollect/{place} is not built as it is"
-    missing = [name for name in LAYER_SOURCES if not (BUILD / name / "python").is_dir()]
+    missing = [name for name in LAYERS if not (BUILD / name).is_dir()]
     return f"{missing[0]} is not built" if missing else None
 
 

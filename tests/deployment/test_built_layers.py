@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deployment.built import BUILD, LAYER_SOURCES, python, unpacked_bytes
+from deployment.built import BUILD, LAYERS, python, unpacked_bytes
 from deployment.conftest import Opt
 from deployment.template import FUNCTIONS, ROOT, layers
 from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
@@ -60,11 +60,11 @@ def test_what_builds_the_model_is_in_no_layer(built: Path) -> None:
 
 def test_layers_hold_no_sources_of_builds_and_no_tests(built: Path) -> None:
     unwanted = ("*.h", "*.a", "*.c", "*.pyx", "tests/*.py")
-    assert not [path for layer in LAYER_SOURCES for name in unwanted for path in (built / layer).rglob(name)]
+    assert not [path for layer in LAYERS for name in unwanted for path in (built / layer).rglob(name)]
 
 
 def test_native_code_is_of_one_architecture(built: Path) -> None:
-    machines = {_machine(path) for layer in LAYER_SOURCES for path in (built / layer).rglob("*.so*")}
+    machines = {_machine(path) for layer in LAYERS for path in (built / layer).rglob("*.so*")}
     assert len(machines) == 1
     assert machines < set(MACHINES.values())
 
@@ -73,7 +73,7 @@ def _machine(library: Path) -> int:
     return int.from_bytes(library.read_bytes()[18:20], "little")
 
 
-@pytest.mark.parametrize("layer", sorted(LAYER_SOURCES))
+@pytest.mark.parametrize("layer", sorted(LAYERS))
 def test_modules_are_compiled_ahead(built: Path, layer: str) -> None:
     """Under /opt nothing can be written: what is not compiled here is compiled at every cold start."""
     sources = [path for path in (built / layer / "python").rglob("*.py") if path.stat().st_size]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deployment.built import LAYER_SOURCES
+from deployment.built import LAYERS
 from deployment.resolving import in_sam, translated, translation
 from deployment.template import FUNCTIONS, ROOT, layers, resources, template
 
@@ -30,7 +30,7 @@ def versions(made: dict[str, Any], name: str) -> list[str]:
     return [one["Ref"] for one in made[f"{name.capitalize()}Function"]["Properties"]["Layers"]]
 
 
-@pytest.mark.parametrize("layer", LAYER_SOURCES)
+@pytest.mark.parametrize("layer", LAYERS)
 def test_other_contents_are_another_version_which_the_functions_then_have(layer: str) -> None:
     before, after = translated()["Resources"], deployed(layer, "other")
     for name in FUNCTIONS:
@@ -69,9 +69,9 @@ def checksum(folder: Path) -> str:
 
 
 @pytest.mark.built
-@pytest.mark.parametrize("layer", LAYER_SOURCES)
+@pytest.mark.parametrize("layer", LAYERS)
 def test_the_same_sources_are_the_same_layer_on_any_machine(built: Path, layer: str) -> None:
     """A compiled module carries the path that it was compiled under: that of Lambda, not that of the build."""
     compiled = list((built / layer).rglob("*.pyc"))
-    assert compiled
+    assert bool(compiled) is (built / layer / "python").exists()
     assert not [path for path in compiled if str(ROOT).encode() in path.read_bytes()]

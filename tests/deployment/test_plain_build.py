@@ -46,6 +46,17 @@ def test_a_layer_with_a_part_of_the_model_is_built_where_nothing_was_made_before
     assert {JUDGE_FILE, JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE} <= {path.name for path in made.iterdir()}
 
 
+@pytest.mark.parametrize("folder", _FOLDERS, ids=lambda one: one.name)
+def test_a_folder_may_have_a_blank_in_its_name(folder: Path, tmp_path: Path) -> None:
+    """Functions of make that take several paths part such a name."""
+    (target,) = re.findall(r"^(build-\w+):", (folder / "Makefile").read_text("utf-8"), re.MULTILINE)
+    artifacts, models = tmp_path / "made of mine", tmp_path / "models of mine"
+    command = ["make", "-n", "-C", str(folder), target, f"ARTIFACTS_DIR={artifacts}", f"MODEL_CACHE={models}"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert str(artifacts) in said
+    assert "mine" not in said.replace(str(artifacts), "").replace(str(models), "")
+
+
 @pytest.mark.parametrize(
     "folder", [one for one in _FOLDERS if (one / "requirements.txt").exists()], ids=lambda one: one.name
 )

@@ -61,6 +61,13 @@ def test_what_cannot_is_refused_by_the_parameter_to_change(
     assert named in said
 
 
+def test_two_zones_share_an_even_number_of_nodes() -> None:
+    """OpenSearch refuses another one when the domain is made, after all that comes before it."""
+    nodes = template()["Parameters"]["EngineInstanceCount"]["AllowedValues"]
+    assert {one for one in nodes if one % 2} == {1}
+    assert max(nodes) == 40
+
+
 def test_every_rule_is_shown_to_refuse() -> None:
     stacks = [Stack(template(), parameters=parameters) for parameters, _ in BAD]
     said = {one for stack in stacks for one in stack.refusals()}
