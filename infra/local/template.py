@@ -96,8 +96,9 @@ def _function_of(template: Mapping[str, Any], alias: str) -> str:
 
 
 def local_template(template: Mapping[str, Any], endpoints: Endpoints) -> dict[str, Any]:
-    """The template with these environments."""
+    """The template with these environments, and without authorizers, of which the emulator knows no JWT's."""
     made = copy.deepcopy(dict(template))
+    del made["Resources"]["Api"]["Properties"]["DefinitionBody"]["components"]
     made["Globals"]["Function"]["Environment"] = {"Variables": {}}
     for logical_id, resource in made["Resources"].items():
         if resource["Type"] == "AWS::Serverless::Function":

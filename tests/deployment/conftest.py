@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import boto3
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from opensearchpy import OpenSearch
 
 from conftest import NEEDS_BUILT, Engines
@@ -17,6 +18,7 @@ from deployment.gateway import RULES_PARAMETER, SIGNING_PARAMETER, Gateway
 from deployment.permissions import BEDROCK_MODEL_ARN
 from deployment.template import FUNCTIONS, layers
 from engines.conftest import shown_at_once
+from entrypoints.http.test_authorizer import AUDIENCE, Issuer, serving
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.settings import Settings
 
@@ -53,12 +55,20 @@ def opt(built: Path) -> Iterator[Opt]:
 
 
 @pytest.fixture(scope="session")
-def deployment(built: Path, engines: Engines) -> Iterator[Deployment]:
+def issuer() -> Iterator[Issuer]:
+    """Of the stack's tokens."""
+    with serving(Issuer(generate_private_key(65537, 2048))) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def deployment(built: Path, engines: Engines, issuer: Issuer) -> Iterator[Deployment]:
     """Table, index and bucket of this run alone; removed after it."""
     run = uuid.uuid4().hex[:8]
     names = {
         "AWS::StackName": f"built-{run}",
-        "JwtIssuer": "https://issuer.example",
+        "JwtIssuer": issuer.url,
+        "JwtAudience": AUDIENCE,
         "Table": f"built-{run}",
         "SnapshotBucket": f"built-{run}",
         "Bus": f"built-{run}",

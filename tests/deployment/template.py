@@ -10,13 +10,20 @@ from infra.tools.cloudformation import walk as walk
 
 FUNCTIONS = (
     "ingest", "retrieval", "memories", "context", "converse", "knowledge", "arbitration", "mcp", "console",
-    "agentcore", "summarize", "project", "jobs", "retain",
+    "authorizer", "mem0", "agentcore", "summarize", "project", "jobs", "retain",
 )  # fmt: skip
-WITH_DATA = tuple(name for name in FUNCTIONS if name != "console")
-"""What reads and writes the stack's data; the console asks the API."""
-OPTIONAL = {"console": {"Console": "true"}, "agentcore": {"SigningKeysParameter": "/recollect/signing-keys"}}
+WITH_DATA = tuple(name for name in FUNCTIONS if name not in ("console", "authorizer"))
+"""What reads and writes the stack's data; the console asks the API, and the authorizer reads keys alone."""
+OPTIONAL = {
+    "console": {"Console": "true"},
+    "authorizer": {"ApiKeys": "true"},
+    "mem0": {"ApiKeys": "true"},
+    "agentcore": {"SigningKeysParameter": "/recollect/signing-keys"},
+}
 """What there is by a parameter alone."""
-EMBEDDING = ("retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "agentcore", "project", "jobs")
+EMBEDDING = (
+    "retrieval", "context", "converse", "knowledge", "arbitration", "mcp", "mem0", "agentcore", "project", "jobs",
+)  # fmt: skip
 ASKING = ("converse", "summarize", "jobs")
 PUBLIC_ROUTES = {"GET /v1/health", "GET /v1/ready", "GET /v1/openapi.json", "GET /docs"}
 SHELL_ROUTES = {"GET /console", "GET /console/{proxy+}"}

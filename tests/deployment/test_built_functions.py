@@ -5,6 +5,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,21 @@ from deployment.built import Deployment, RunningFunction, started
 from deployment.conftest import Opt
 from deployment.gateway import SIGNING_KEYS, SIGNING_PARAMETER, Gateway, Need
 from deployment.permissions import BEDROCK_MODEL_ARN, refusals
-from deployment.requests import SERVED_BY, SNEAKERS, good_statuses, signed_event
+from deployment.requests import SERVED_BY, SNEAKERS, good_statuses, http_event, signed_event
 from deployment.template import FUNCTIONS, WITH_DATA, sample_events
 from entrypoints.http.test_agentcore import AgentCore
+from entrypoints.http.test_authorizer import Issuer
 from infra.local.function_process import NoAnswer
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
+from recollect.api_keys import PREFIX, ApiKeys
+from recollect.bootstrap.aws_parts import AwsParts
+from recollect.settings import Principal, Settings
 
 pytestmark = [pytest.mark.built, pytest.mark.engines]
 
-OF_ANOTHER_WIRE = ("mcp", "console", "agentcore")
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+CONTENT_TYPE = {"content-type": "application/json"}
+OF_ANOTHER_WIRE = ("mcp", "console", "mem0", "agentcore")
 SAVE, MEMORY = "POST /v1/memories", "/v1/users/{user_id}/memories/{memory_id}"
 
 
@@ -176,7 +183,7 @@ def test_rules_come_from_the_parameter(functions: Functions) -> None:
     assert "boats" in tags
     rules_read = Need("ssm:GetParameter", "parameter/recollect/rules")
     reading = {name for name, one in functions.items() if rules_read in one.gateway.needs}
-    assert reading == set(functions) - {"console"}, "a console asks the API, and reads nothing itself"
+    assert reading == set(WITH_DATA)
 
 
 def test_a_tenants_rules_are_put_and_taken_back(functions: Functions) -> None:
@@ -364,6 +371,92 @@ def test_nothing_is_answered_there_without_a_signature(functions: Functions) -> 
     for headers in ({}, {"authorization": "Bearer header.claims.signature"}):
         answer = functions["agentcore"].invoke(signed_event("POST", "/memories/", b"{}", headers))
         assert answer["statusCode"] == 403
+
+
+@pytest.fixture
+def keys(deployment: Deployment) -> ApiKeys:
+    """As an operator has them, over the stack's table."""
+    given = {"RECOLLECT_ENGINES": "aws", "RECOLLECT_SEARCH_ENGINE": "table"}
+    settings = Settings.from_environment({**given, "RECOLLECT_TABLE": deployment.names["Table"]})
+    return ApiKeys(AwsParts(settings).items)
+
+
+def let_in(functions: Functions, event: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
+    """The event as the API hands it on once it has asked the authorizer."""
+    event = copy.deepcopy(event)
+    event["requestContext"].pop("authorizer", None)
+    event["headers"] = {name.lower(): value for name, value in {**CONTENT_TYPE, **headers}.items()}
+    asked = {name: one for name, one in event.items() if name not in ("body", "isBase64Encoded")}
+    told = functions["authorizer"].invoke({**asked, "type": "REQUEST"})
+    assert told["isAuthorized"] is True
+    event["requestContext"]["authorizer"] = {"lambda": told["context"]}
+    return event
+
+
+def by_key(functions: Functions, headers: dict[str, str], route: str, *ids: str, **more: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = functions[SERVED_BY[route]].invoke(
+        let_in(functions, http_event(route, *ids, **more), headers)
+    )
+    return answer
+
+
+def test_mem0_s_client_is_answered_whole_by_its_own_header(functions: Functions, keys: ApiKeys, user: str) -> None:
+    acme, globex = ({"Authorization": f"Token {keys.make(Principal(one), '', NOW)[0]}"} for one in ("acme", "globex"))
+    memory, listed, filters = "/v1/memories/{memory_id}/", "POST /v3/memories/", {"filters": {"user_id": user}}
+
+    def done(route: str, *ids: str, **more: Any) -> Any:
+        return said(by_key(functions, acme, route, *ids, **more))
+
+    def add(**more: Any) -> Any:
+        messages = [{"role": "user", "content": "I moved to Lyon"}]
+        return done("POST /v3/memories/add/", body={"messages": messages, "user_id": user, **more})
+
+    assert done("GET /v1/ping/")["project_id"] == "acme"
+    add(run_id="talk-1")
+    add(infer=False)
+    wanted = {"query": "Where does she live?", "threshold": 0, **filters}
+    assert done("POST /v3/memories/search/", body=wanted)["results"]
+    assert said(by_key(functions, globex, "POST /v3/memories/search/", body=wanted))["results"] == []
+    first, *_ = done(listed, body=filters)["results"]
+    assert done(f"GET {memory}", first["id"])["user_id"] == user
+    assert by_key(functions, globex, f"GET {memory}", first["id"])["statusCode"] == 404
+    done(f"PUT {memory}", first["id"], body={"text": "She paddles a canoe"})
+    assert len(done(f"GET {memory}history/", first["id"])) == 2
+    done("POST /v1/feedback/", body={"memory_id": first["id"]})
+    done("PUT /v1/batch/", body={"memories": [{"memory_id": first["id"], "text": "She rows"}]})
+    assert user in {one["id"] for one in done("GET /v1/entities/")["results"]}
+    done("DELETE /v1/batch/", body={"memories": [{"memory_id": first["id"]}]})
+    kept, *_ = add(infer=False)["results"]
+    done(f"DELETE {memory}", kept["id"])
+    done("DELETE /v1/memories/", query=f"user_id={user}&run_id=talk-1")
+    done("DELETE /v2/entities/{entity_type}/{entity_name}/", "user", user)
+    assert done(listed, body=filters)["results"] == []
+
+
+def test_langgraph_s_own_header_and_a_bearer_reach_items_and_events(
+    functions: Functions, keys: ApiKeys, user: str
+) -> None:
+    key, made = keys.make(Principal("acme"), "", NOW)
+    other, _ = keys.make(Principal("globex"), "", NOW)
+    body = {"namespace": ["users", user], "key": "tea", "value": {"text": "She drinks tea"}}
+    assert by_key(functions, {"x-api-key": key}, "PUT /store/items", body=body)["statusCode"] == 204
+    place, found = f"namespace=users.{user}&key=tea", "GET /store/items"
+    assert said(by_key(functions, {"x-api-key": key}, found, query=place))["value"] == body["value"]
+    assert said(by_key(functions, {"x-api-key": other}, found, query=place)) is None
+    events = "GET /v1/users/{user_id}/events"
+    assert by_key(functions, {"Authorization": f"Bearer {key}"}, events, user)["statusCode"] == 200
+    keys.revoke(made.id, NOW)
+    refused = by_key(functions, {"Authorization": f"Bearer {key}"}, events, user)
+    assert (refused["statusCode"], json.loads(refused["body"])["detail"]) == (401, "the key is unknown")
+    assert by_key(functions, {"x-api-key": f"{PREFIX}made-up"}, events, user)["statusCode"] == 401
+    assert by_key(functions, {}, events, user)["statusCode"] == 401
+    assert not [one.log for one in functions.values() if key[len(PREFIX) :] in one.log]
+
+
+def test_a_token_is_checked_by_the_built_authorizer_too(functions: Functions, issuer: Issuer, user: str) -> None:
+    events = "GET /v1/users/{user_id}/events"
+    for token, status in ((issuer.token(), 200), (issuer.token(aud="x"), 401), ("header.claims.signature", 401)):
+        assert by_key(functions, {"Authorization": f"Bearer {token}"}, events, user)["statusCode"] == status
 
 
 def test_access_keys_that_cannot_be_read_stop_the_start_and_are_not_told(

@@ -18,6 +18,8 @@ ADDRESS = {
 }
 BOUNDARY = {"PermissionsBoundaryArn": "arn:aws:iam::123456789012:policy/boundary"}
 BROWSERS = {"CorsOrigins": "https://app.example.com,http://localhost:5173"}
+WITH_ADDRESS = ("console", "agentcore")
+"""Optional functions that clients find at an address of their own."""
 ROLES = [*(f"{name.capitalize()}Role" for name in FUNCTIONS), "ScheduleRole"]
 
 
@@ -154,11 +156,12 @@ def test_without_its_parameter_there_is_nothing_of_an_optional_function(
 ) -> None:
     without, asked, name = Stack(source), Stack(source, parameters=OPTIONAL[function]), function.capitalize()
     added = set(asked.made()) - set(without.made())
-    assert {one for one in added if not one.startswith(name)} == set()
+    together = tuple(one.capitalize() for one, given in OPTIONAL.items() if given == OPTIONAL[function])
+    assert {one for one in added if not one.startswith((*together, *OPTIONAL[function]))} == set()
     assert {f"{name}{part}" for part in ("Function", "Role", "Logs", "Permission")} <= added
     assert name not in str(without.made())
     assert f"{name}Url" not in without.outputs()
-    assert f"{name}Url" in asked.outputs()
+    assert (f"{name}Url" in asked.outputs()) is (function in WITH_ADDRESS)
     assert asked.refusals() == []
 
 

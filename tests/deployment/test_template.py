@@ -39,7 +39,7 @@ from recollect.tool_calls.protocol import Statistics
 
 DASHBOARDS = tuple(resources("AWS::CloudWatch::Dashboard"))
 JUDGING = ("project", "jobs")
-RERANKING = ("retrieval", "context", "agentcore")
+RERANKING = ("retrieval", "context", "mem0", "agentcore")
 NOT_IN_THE_CLOUD = {
     "RECOLLECT_HOME": "the laptop's folder",
     "RECOLLECT_OPENAI_API_KEY": "a parameter holds the key: whoever may read a configuration reads its variables",
@@ -244,7 +244,7 @@ def test_what_does_not_embed_carries_no_model() -> None:
         more = ["EmbedderLayer"] if name in EMBEDDING and "RECOLLECT_MODEL_FUNCTION" not in environment(name) else []
         more += ["JudgeLayer"] if name in JUDGING else []
         more += ["RerankLayer"] if name in RERANKING else []
-        more += ["McpLayer"] if name == "mcp" else []
+        more += ["McpLayer"] if name in ("mcp", "authorizer") else []
         assert layers(name) == ["MemoryLayer", "DependenciesLayer", *more]
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from deployment.requests import http_event
-from deployment.resolving import translated
+from deployment.resolving import Stack, translated
 from deployment.template import (
     FUNCTIONS,
     PUBLIC_ROUTES,
@@ -21,9 +21,13 @@ from deployment.template import (
     routes,
     sample_events,
     schedules,
+    statements,
     walk,
 )
+from recollect.adapters.aws.keys import user_partition
+from recollect.api_keys import PREFIX, ApiKeys
 from recollect.app import App
+from recollect.core.scope import Scope
 from recollect.entrypoints.console.visit import FETCHED
 from recollect.entrypoints.http import aws
 from recollect.entrypoints.http.aws import API_SECONDS, build_handler
@@ -31,6 +35,7 @@ from recollect.entrypoints.http.dispatch import Answer
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.mcp.server import PATH as MCP_PATH
+from recollect.ports import Items
 from recollect.settings import Settings
 
 GROUPS_OF = {
@@ -42,6 +47,7 @@ GROUPS_OF = {
     "knowledge": ("knowledge", "rules", "tools", "items", "logs"),
     "arbitration": ("arbitration", "merge_rules"),
     "summarize": ("summaries",),
+    "mem0": ("mem0",),
 }
 
 
@@ -55,7 +61,7 @@ def test_the_api_has_the_routes_that_the_function_serves(name: str, groups: tupl
 
 
 def test_each_route_is_served_by_one_function() -> None:
-    assert sorted(group for groups in GROUPS_OF.values() for group in groups) == sorted(GROUPS)
+    assert sorted(group for groups in GROUPS_OF.values() for group in groups) == sorted([*GROUPS, "mem0"])
 
 
 def test_assistants_are_answered_at_one_path_whatever_the_method() -> None:
@@ -78,18 +84,58 @@ def test_the_paths_of_agentcore_are_below_the_one_that_is_sent_to_its_function()
 
 
 def test_only_the_public_routes_the_shell_and_those_of_signed_requests_need_no_token() -> None:
-    api = properties("Api")["Auth"]
-    assert set(api["Authorizers"]) == {api["DefaultAuthorizer"]}
-    assert set(api["Authorizers"]["Tokens"]["JwtConfiguration"]) == {"issuer", "audience"}
-    of_their_own = {route: one["security"] for route, one in operations().items() if "security" in one}
-    assert of_their_own == {route: [{"NONE": []}] for route in PUBLIC_ROUTES | SHELL_ROUTES | SIGNED_ROUTES}
+    open_to_all = {route for route, one in operations().items() if one["security"] == [{"NONE": []}]}
+    assert open_to_all == PUBLIC_ROUTES | SHELL_ROUTES | SIGNED_ROUTES
 
 
-def test_as_sam_translates_it_every_other_route_wants_a_token() -> None:
-    for path, each in translated()["Resources"]["Api"]["Properties"]["Body"]["paths"].items():
-        for method, one in each.get("Fn::If", [None, each])[1].items():
+@pytest.mark.parametrize(("keys", "authorizer"), [("false", "Tokens"), ("true", "Credentials")])
+def test_as_sam_translates_it_every_other_route_wants_a_token_or_a_key_too(keys: str, authorizer: str) -> None:
+    """One authorizer at a time: what another one refuses would be let in by the first."""
+    given = {"ApiKeys": keys, "Console": "true", "SigningKeysParameter": "/keys"}
+    body = Stack(translated(), parameters=given).properties("Api")["Body"]
+    assert set(body["components"]["securitySchemes"]) == {authorizer}
+    for path, each in body["paths"].items():
+        for method, one in each.items():
             public = f"{method.upper()} {path}" in PUBLIC_ROUTES | SHELL_ROUTES | SIGNED_ROUTES
-            assert method == "parameters" or one["security"] == [{"NONE" if public else "Tokens": []}]
+            assert method == "parameters" or one["security"] == [{"NONE" if public else authorizer: []}]
+
+
+def test_a_token_is_checked_by_the_api_itself_where_it_takes_no_keys() -> None:
+    scheme = Stack(translated()).properties("Api")["Body"]["components"]["securitySchemes"]["Tokens"]
+    checked = scheme["x-amazon-apigateway-authorizer"]
+    assert (scheme["type"], checked["type"]) == ("oauth2", "jwt")
+    assert set(checked["jwtConfiguration"]) == {"issuer", "audience"}
+    assert checked["identitySource"] == "$request.header.Authorization"
+
+
+def test_where_it_takes_keys_the_function_is_asked_each_time_and_checks_the_same_tokens() -> None:
+    """An identity source would have to be in each request, and an answer that is kept would outlive its key."""
+    by_default, named = {"ApiKeys": "true"}, {"ApiKeys": "true", "JwtIssuer": "https://i/", "JwtAudience": "a,b"}
+    stack = Stack(translated(), parameters=named)
+    scheme = stack.properties("Api")["Body"]["components"]["securitySchemes"]["Credentials"]
+    asked = scheme["x-amazon-apigateway-authorizer"]
+    assert (asked["type"], asked["authorizerPayloadFormatVersion"]) == ("request", "2.0")
+    assert (asked["authorizerResultTtlInSeconds"], asked["enableSimpleResponses"]) == (0, True)
+    assert "identitySource" not in asked
+    assert "AuthorizerFunction" in asked["authorizerUri"]
+    given = stack.properties("AuthorizerFunction")["Environment"]["Variables"]
+    assert (given["RECOLLECT_JWT_ISSUER"], given["RECOLLECT_JWT_AUDIENCES"]) == ("https://i/", "a,b")
+    pool = Stack(translated(), parameters=by_default).properties("AuthorizerFunction")["Environment"]["Variables"]
+    assert "cognito-idp" in pool["RECOLLECT_JWT_ISSUER"]
+    assert "UserPoolClient" in pool["RECOLLECT_JWT_AUDIENCES"]
+
+
+def test_the_authorizer_reads_the_partition_of_the_keys_and_nothing_else_of_the_table() -> None:
+    (reading,) = [one for one in statements("authorizer") if "dynamodb" in str(one["Action"])]
+    (place,) = reading["Condition"]["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]
+    asked: list[Scope] = []
+
+    def get(owner: Scope, _keys: object) -> dict[object, object]:
+        asked.append(owner)
+        return {}
+
+    assert ApiKeys(cast(Items, SimpleNamespace(get=get))).find(f"{PREFIX}x") is None
+    assert [user_partition(owner) for owner in asked] == [place]
 
 
 def test_every_operation_is_of_one_function() -> None:
@@ -107,7 +153,8 @@ def test_each_function_of_the_api_lets_it_in_by_one_permission() -> None:
     """A function's policy holds 20 KB; a permission of each route was a half of one."""
     made = translated()["Resources"]
     given = [one["Properties"] for one in made.values() if one["Type"] == "AWS::Lambda::Permission"]
-    uris = [str(one["uri"]) for one in walk(made["Api"]) if isinstance(one, dict) and one.get("type") == "aws_proxy"]
+    every = [one for one in walk(made["Api"]) if isinstance(one, dict)]
+    uris = [str(one.get("authorizerUri", one.get("uri"))) for one in every if {"uri", "authorizerUri"} & set(one)]
     invoked = {
         found for uri in uris for found in re.findall(r"functions/\${(\w+)Function\.Arn}(:live)?/invocations", uri)
     }
@@ -116,14 +163,15 @@ def test_each_function_of_the_api_lets_it_in_by_one_permission() -> None:
     )
     for one in given:
         assert (one["Action"], one["Principal"]) == ("lambda:InvokeFunction", "apigateway.amazonaws.com")
-        assert one["SourceArn"]["Fn::Sub"].endswith(":${AWS::AccountId}:${Api}/*/*")
+        asked = "authorizers/*" if one["FunctionName"] == {"Ref": "AuthorizerFunction"} else "*/*"
+        assert one["SourceArn"]["Fn::Sub"].endswith(f":${{AWS::AccountId}}:${{Api}}/{asked}")
 
 
 def test_where_a_function_has_an_alias_the_api_calls_that() -> None:
     made = translated()["Resources"]
     aliased = {one["Properties"]["FunctionName"]["Ref"] for one in made.values() if one["Type"] == "AWS::Lambda::Alias"}
     called = set(re.findall(r"functions/\${(\w+)\.Arn}/invocations", str(made["Api"])))
-    assert called == {"SummarizeFunction", "ConsoleFunction", "AgentcoreFunction"}
+    assert called == {f"{name}Function" for name in ("Summarize", "Console", "Agentcore", "Authorizer", "Mem0")}
     assert called & aliased == set()
 
 

@@ -34,6 +34,8 @@ GIVEN_MB: Mapping[str, tuple[int, str]] = {
     "jobs": (1769, "a step of a job must end within its time-out, and embeds"),
     "retain": (512, "nobody waits, and it has no model"),
     "console": (512, "waits for the API, of whose answers it makes pages, and has no model"),
+    "authorizer": (512, "one read of the table, or a check of a signature"),
+    "mem0": (1024, "it searches as `retrieval` does, and has the same layers"),
     "agentcore": (1024, "it searches as `retrieval` does, and has the same layers"),
 }
 """What no sample decides, with the reason."""

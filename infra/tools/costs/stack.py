@@ -13,7 +13,7 @@ import yaml
 TEMPLATE = Path(__file__).resolve().parents[3] / "template.yaml"
 OF_DOMAIN = frozenset({"HasDomain", "HasBurstableEngine"})
 """Conditions that a stack without a domain does not meet."""
-OFF_BY_DEFAULT = frozenset({"HasAgentcore"})
+OFF_BY_DEFAULT = frozenset({"HasAgentcore", "HasApiKeys"})
 """Conditions that no stack meets whose parameters are at their defaults."""
 _HOURS = {"minute": 1 / 60, "minutes": 1 / 60, "hour": 1.0, "hours": 1.0, "day": 24.0, "days": 24.0}
 

@@ -103,6 +103,10 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def _folder(text: str) -> Path:
     return Path(text).expanduser()
 
@@ -156,7 +160,7 @@ def _is_signing_key(name: str, value: object) -> bool:
 
 
 def _origins(text: str) -> tuple[str, ...]:
-    given = tuple(part.strip() for part in text.split(",") if part.strip())
+    given = _names(text)
     for origin in given:
         parts = urlsplit(origin)
         if origin != "*" and (parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}"):
@@ -287,6 +291,10 @@ class Settings:
     snapshot_bucket: str = _setting("", "S3 bucket of snapshots.")
     event_bus: str = _setting("", "EventBridge bus; empty publishes to the readable log only.")
     tenant_claim: str = _setting("tenant", "Claim of the JWT that names the tenant.")
+    jwt_issuer: str = _setting(
+        "", "Issuer of the tokens that a stack's function `authorizer` checks, as they name it (`ApiKeys`)."
+    )
+    jwt_audiences: tuple[str, ...] = _setting("", "Audiences of which such a token has one, with commas.", _names)
     subject_claim: str = _setting("", "Claim that `user_id` must equal; empty: a token may speak for every user.")
     admin_scope: str = _setting("recollect/admin", "OAuth scope, or Cognito group, that makes an administrator.")
     call_timeout_seconds: float = _setting("2", "How long a call to DynamoDB, OpenSearch or S3 may take.", _seconds)

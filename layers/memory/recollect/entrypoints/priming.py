@@ -26,6 +26,7 @@ OPENED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "arbitration": (*_WRITING, "arbitration.arbiter", "arbitration.given", "parts.publisher"),
         "mcp": (*_WRITING, "context.model_call", "memories.store", "knowledge"),
         "agentcore": (*_WRITING, "timeline.events", "items", "retrieval.memory", "memories.listing", "deletion.events"),
+        "mem0": (*_WRITING, "timeline.events", "retrieval.memory", "memories.store", "deletion.events"),
         "summarize": (
             "summaries.conversations",
             "summaries.stored",

@@ -75,6 +75,7 @@ COMMANDS: Final = {
     "reject": _Listed("deletion", "reject"),
     "rejections": _Listed("deletion", "rejections"),
     "keys": _Listed("deletion", "keys"),
+    "api-keys": _Listed("api_keys", "api_keys"),
     "bridge": _Listed("memories", "bridge"),
     "tombstones": _Listed("deletion", "tombstones"),
     "eval": _Listed("evaluate", "evaluate"),

@@ -144,7 +144,7 @@ class Console:
 
     def _check_form(self, call: Call, session: Session) -> None:
         """Raises Forbidden where another site may have sent it: only a header's credentials come by no form."""
-        if call.claims is not None or "authorization" in call.headers:
+        if call.is_authorized or "authorization" in call.headers:
             return
         if not session.accepts(form_of(call).get("form_token", "")):
             raise Forbidden(_STALE)
@@ -158,7 +158,7 @@ class Console:
 
     def _kept(self, call: Call, session: Session, reply: Reply) -> Mapping[str, str]:
         """The cookie of a session that begins, with the page whose forms are made for it."""
-        if not session.is_new or not reply.content_type.startswith("text/html") or call.claims is not None:
+        if not session.is_new or not reply.content_type.startswith("text/html") or call.is_authorized:
             return {}
         return {"Set-Cookie": session.cookie(secure=_is_secure(call))}
 

@@ -111,7 +111,7 @@ def call_of(event: Event, remaining_seconds: float) -> Call:
     """A request as the event of an HTTP API holds it."""
     context = event.get("requestContext") or {}
     authorizer = context.get("authorizer") or {}
-    token = authorizer.get("jwt")
+    token, found = authorizer.get("jwt"), authorizer.get("lambda")
     base_path, path = _path(event, context)
     return Call(
         method=str(context["http"]["method"]).upper(),
@@ -121,6 +121,7 @@ def call_of(event: Event, remaining_seconds: float) -> Call:
         headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
         body=_body(event),
         claims=_claims(token) if isinstance(token, Mapping) else None,
+        handed_on=found if isinstance(found, Mapping) else None,
         remaining_seconds=remaining_seconds,
         request_id=context.get("requestId"),
         source_address=context["http"].get("sourceIp"),

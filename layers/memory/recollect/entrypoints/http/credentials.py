@@ -3,6 +3,7 @@
 | form | where | read by |
 |---|---|---|
 | claims of a JSON Web Token, which the API's authorizer has checked | the stack | `ClaimsReader` |
+| a key or such a token, read by a function that the API asks (`authorizer`) | the stack | `HandedOnReader` |
 | `Authorization: Bearer` or `Token` (mem0's clients), `x-api-key` (LangGraph's) | the laptop | `KeyReader` |
 | AWS Signature Version 4 (boto3) | both | `SignatureReader` |
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from recollect.core.errors import Forbidden, Unauthenticated
+from recollect.core.errors import Forbidden, RecollectError, Unauthenticated, Unavailable
 from recollect.core.time import utc_now
 from recollect.entrypoints.http.messages import Call
 from recollect.entrypoints.http.models import is_unicode
@@ -62,7 +63,7 @@ class KeyReader:
     keys: Mapping[str, Principal]
 
     def read(self, call: Call) -> Principal | None:
-        given = _sent_key(call.headers)
+        given = sent_key(call.headers)
         if given is None:
             return None
         principal = self._principal_of(given)
@@ -79,7 +80,8 @@ class KeyReader:
         return found
 
 
-def _sent_key(headers: Mapping[str, str]) -> str | None:
+def sent_key(headers: Mapping[str, str]) -> str | None:
+    """What stands behind `Bearer` or `Token`, else in `x-api-key`; None without either."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     if scheme.lower() in _KEY_SCHEMES:
         return given.strip()
@@ -105,6 +107,35 @@ class SignatureReader:
         return key.principal
 
 
+_REFUSALS: Mapping[str, type[RecollectError]] = {one.__name__: one for one in (Unauthenticated, Forbidden, Unavailable)}
+
+
+def handed_on(principal: Principal) -> dict[str, Any]:
+    """A principal as the API's authorizer function hands it on; `HandedOnReader` reads it."""
+    shown = {"tenant": principal.tenant, "admin": principal.admin, "limited": principal.limited_to_subject}
+    return shown if principal.subject is None else {**shown, "subject": principal.subject}
+
+
+def refusal_handed_on(error: RecollectError) -> dict[str, Any]:
+    """A refusal likewise, by its kind (its subclasses are of that kind) and its sentence."""
+    return {"refused": next(name for name, one in _REFUSALS.items() if isinstance(error, one)), "detail": str(error)}
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOnReader:
+    """What the API's authorizer function found: whoever it is, or why it is nobody."""
+
+    def read(self, call: Call) -> Principal | None:
+        found = call.handed_on
+        if found is None:
+            return None
+        if "refused" in found:
+            raise _REFUSALS.get(str(found["refused"]), Unauthenticated)(str(found.get("detail", "")))
+        tenant = checked_tenant(found.get("tenant"), "the credentials name no tenant")
+        limited = found.get("limited") not in (False, "false")
+        return Principal(tenant, found.get("admin") in (True, "true"), found.get("subject"), limited)
+
+
 def read_by(readers: Sequence[CredentialReader], otherwise: str) -> Authenticate:
     """Asks the readers in order; the first that finds its form decides. Without any, 401 with this sentence."""
 
@@ -119,8 +150,8 @@ def read_by(readers: Sequence[CredentialReader], otherwise: str) -> Authenticate
 
 
 def token_credentials(settings: Settings) -> Authenticate:
-    """The cloud: claims of a JWT; at the routes without an authorizer a signature."""
-    readers = (ClaimsReader(settings), SignatureReader(settings.signing_keys))
+    """The cloud: what the API's authorizer has found; at the routes without one a signature."""
+    readers = (HandedOnReader(), ClaimsReader(settings), SignatureReader(settings.signing_keys))
     return read_by(readers, "no token was checked for this request")
 
 

@@ -34,7 +34,8 @@ class Call:
     """A request as a server hands it over.
 
     `path` and `query` are percent-decoded once; header names are in lower case. `claims` are those of a JWT that
-    the authorizer in front has checked, None where there is no authorizer. `body` is what was sent, in bytes.
+    the authorizer in front has checked, `handed_on` what an authorizer that is a function has found
+    (`credentials.HandedOnReader`), each None where there is no such one. `body` is what was sent, in bytes.
     `raw_path` is the path as it was sent, where the server tells it, `base_path` what stood before it: an API's stage.
     `source_address` is the sender's, where an API told it.
     """
@@ -45,11 +46,17 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     claims: Mapping[str, Any] | None = None
+    handed_on: Mapping[str, Any] | None = None
     remaining_seconds: float = LOCAL_SECONDS
     request_id: str | None = None
     source_address: str | None = None
     raw_path: str | None = None
     base_path: str = ""
+
+    @property
+    def is_authorized(self) -> bool:
+        """Whether an API's authorizer has said who asks."""
+        return self.claims is not None or self.handed_on is not None
 
     @property
     def encoded_path(self) -> str:

@@ -100,6 +100,10 @@ WARM_UPS: Mapping[str, tuple[WarmUp, ...]] = MappingProxyType(
             _ITEM_SEARCH,
         ),
         "agentcore": (_EVENT, _SEARCH, _ITEM_SEARCH, WarmUp("POST", "/memories/", {})),
+        "mem0": (
+            WarmUp("POST", "/v3/memories/add/", {"messages": [{"content": _SENTENCE}], "user_id": USER}),
+            WarmUp("POST", "/v3/memories/search/", {"query": _QUESTION, "filters": {"user_id": USER}}, True),
+        ),
         "rules": (WarmUp("GET", "/v1/rules"),),
         "arbitration": (WarmUp("POST", "/v1/arbitrations", {"candidate": _NEW, "existing": [_OLD]}),),
         "merge_rules": (WarmUp("GET", "/v1/merge-rules"),),

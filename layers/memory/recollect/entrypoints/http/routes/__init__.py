@@ -36,7 +36,7 @@ SECTIONS = {
 """Of each group the title and a sentence, in the order in which one learns them."""
 
 OWN_SERVER = ("mem0", "agentcore")
-"""What a server of one's own answers beside them (docs/integrations/), and of the cloud's functions one the second."""
+"""What a server of one's own answers beside them (docs/integrations/), and a function of the cloud each."""
 
 
 def routes_of(groups: Iterable[str]) -> list[Route]:

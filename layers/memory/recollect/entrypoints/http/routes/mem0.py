@@ -1,7 +1,7 @@
 """mem0's API, so that its client is a client of ours unchanged (mem0ai 2.2.1; docs/integrations/mem0.md).
 
-Only a server of one's own has it: mem0's client sends `Authorization: Token`, which an HTTP API's JWT authorizer takes
-for no token. What mem0 calls a bad filter is a 400 here too; its client reads `detail` in `application/json` alone.
+A stack has it where it takes API keys, which mem0's client sends as `Authorization: Token`. What mem0 calls a bad
+filter is a 400 here too; its client reads `detail` in `application/json` alone.
 """
 
 from collections.abc import Callable, Iterator
