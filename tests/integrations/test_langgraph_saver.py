@@ -22,14 +22,16 @@ THREAD: Any = {"configurable": {"thread_id": "a.b/é 🙂", "checkpoint_ns": ""}
 
 
 @pytest.fixture(params=["server", "in the process"])
-def saver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecollectSaver]:
+def saver(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecollectSaver]:
     if request.param == "server":
         with served(tmp_path) as url:
             opened_saver = RecollectSaver(url)
             yield opened_saver
             opened_saver.close()
         return
-    opened_saver = RecollectSaver.local(tmp_path)
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path))
+    opened_saver = RecollectSaver.local()
+    assert (tmp_path / "recollect.db").exists()
     yield opened_saver
     opened_saver.close()
 

@@ -31,14 +31,16 @@ def lengths(texts: list[str]) -> list[list[float]]:
 
 
 @pytest.fixture(params=["server", "in the process"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecollectStore]:
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecollectStore]:
     if request.param == "server":
         with served(tmp_path, RECOLLECT_API_KEYS=KEYS) as url:
             opened_store = RecollectStore(url, api_key="key-a")
             yield opened_store
             opened_store.close()
         return
-    opened_store = RecollectStore.local(tmp_path, embedder="hashing")
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path))
+    opened_store = RecollectStore.local(embedder="hashing")
+    assert (tmp_path / "recollect.db").exists()
     yield opened_store
     opened_store.close()
 

@@ -1,7 +1,9 @@
 """`POST /v1/memories/delete`: what a filter selects goes as if each had been deleted by itself."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -49,6 +51,25 @@ def test_a_dry_run_counts_and_the_real_one_deletes(app: App, caller: Caller) -> 
     assert listed(caller) == {"new fact"}
     found = caller.post("/v1/search", {"user_id": "anna", "query": "old fact"}).json["results"]
     assert {one["content"] for one in found} == {"new fact"}
+
+
+def test_words_of_memories_select_what_is_listed_and_deleted(caller: Caller) -> None:
+    saved(caller, "She lives in PARIS")
+    saved(caller, "She drinks tea")
+    wanted = {"content": {"icontains": "paris"}}
+    path = f"/v1/users/anna/memories?filter={quote(json.dumps(wanted))}"
+    assert [one["content"] for one in caller.get(path).json["memories"]] == ["She lives in PARIS"]
+    assert delete(caller, filter=wanted)["deleted"] == 1
+    assert listed(caller) == {"She drinks tea"}
+
+
+def test_a_memory_is_of_no_one_conversation_which_has_a_route_of_its_own(app: App, caller: Caller) -> None:
+    said(caller, "I always take the train to Lyon")
+    project(app)
+    refused = caller.post("/v1/memories/delete", {"user_id": "anna", "filter": {"conversation_id": "c"}})
+    assert (refused.status, refused.locs) == (422, {("body", "filter")})
+    assert caller.delete("/v1/users/anna/conversations/c").json["deleted"] == 1
+    assert listed(caller) == set()
 
 
 def test_what_is_gone_stays_gone_when_it_is_said_again_and_when_all_is_derived_anew(app: App, caller: Caller) -> None:

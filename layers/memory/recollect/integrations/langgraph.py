@@ -79,10 +79,11 @@ class RecollectStore(BaseStore):
         self._owner = owner
 
     @classmethod
-    def local(cls, path: str | Path, *, embedder: EmbedderName | None = None, **options: Any) -> Self:
+    def local(cls, path: str | Path | None = None, *, embedder: EmbedderName | None = None, **options: Any) -> Self:
         """A store in a folder, in this process, without a server; the other options are those of the class.
 
-        `embedder` is `e5`, `none`, … as RECOLLECT_EMBEDDER, which is asked where it is None.
+        Without `path` it is RECOLLECT_HOME. `embedder` is `e5`, `none`, … as RECOLLECT_EMBEDDER, which is asked where
+        it is None.
         """
         return cls(memory=Recollect.local(path, embedder=embedder), **options)
 
@@ -195,7 +196,7 @@ class AsyncRecollectStore(AsyncBatchedBaseStore):
         self.embeddings = self._store.embeddings
 
     @classmethod
-    def local(cls, path: str | Path, *, embedder: EmbedderName | None = None, **options: Any) -> Self:
+    def local(cls, path: str | Path | None = None, *, embedder: EmbedderName | None = None, **options: Any) -> Self:
         """As `RecollectStore.local`."""
         return cls(memory=Recollect.local(path, embedder=embedder), **options)
 

@@ -112,8 +112,11 @@ class RecollectSaver(BaseCheckpointSaver[str]):
         self._options |= {} if ttl_minutes is None else {"ttl": ttl_minutes}
 
     @classmethod
-    def local(cls, path: str | Path, *, embedder: EmbedderName | None = "none", **options: Any) -> Self:
-        """A checkpointer in a folder, in this process, without a server; the other options are those of the class."""
+    def local(cls, path: str | Path | None = None, *, embedder: EmbedderName | None = "none", **options: Any) -> Self:
+        """A checkpointer in a folder, in this process, without a server; the other options are those of the class.
+
+        Without `path` it is RECOLLECT_HOME.
+        """
         return cls(memory=Recollect.local(path, embedder=embedder), **options)
 
     def close(self) -> None:

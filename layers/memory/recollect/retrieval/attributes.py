@@ -60,11 +60,11 @@ EVENT_FIELDS: Final = frozenset(
 )
 MEMORY_FIELDS: Final = frozenset(
     {
-        "id", "persona_id", "household_id", "source", "key", "status", "origin", "keywords", NUMBER, METADATA, *_LABELS,
-        *TIMES,
+        "id", "content", "persona_id", "household_id", "source", "key", "status", "origin", "keywords", NUMBER,
+        METADATA, *_LABELS, *TIMES,
     }
 )  # fmt: skip
-"""Those of a memory."""
+"""Those of a memory. It is of no one conversation and role: events of several may say it."""
 _OF_TIME = {Operator.EQ, Operator.NE, Operator.IN, Operator.EXISTS, *ORDERING}
 
 
