@@ -15,6 +15,10 @@ def test_a_reader_tries_an_example(sized: Page, site: Site) -> None:
     expect(operation.locator("form pre")).to_contain_text("I am allergic to peanuts")
     assert violations(sized) == []
     assert is_narrow_enough(sized)
+    sized.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert is_narrow_enough(sized)
+    sized.get_by_role("link", name="To the console").click()
+    expect(sized.get_by_role("heading", name="Users")).to_be_visible()
 
 
 def test_names_in_a_path_and_a_query_are_filled_in(page: Page, site: Site) -> None:

@@ -38,12 +38,13 @@ def test_an_erasure_says_what_goes_and_wants_the_id_once_more(caller: Caller, vi
     caller.added(*(f"said {number}" for number in range(60)))
     one_memory(caller, "I live in Lyon")
     asked = visible(visitor.get(f"{ANNA}/erase"))
-    assert "Events 50 or more" in asked
+    assert "and memories that were written down 51 or more" in asked
     refused = visitor.post(f"{ANNA}/erase", confirmed="anne")
     assert (refused.status, "Nothing is erased" in visible(refused)) == (422, True)
     assert caller.get("/v1/users/anna/memories").json["memories"]
     done = visitor.follow(visitor.post(f"{ANNA}/erase", confirmed="anna"))
     assert "It is done" in visible(done)
+    assert "and memories that were written down 61" in visible(done)
     assert caller.get("/v1/users/anna/memories").json["memories"] == []
     assert "Nothing is remembered here" in visible(visitor.get(ANNA))
 

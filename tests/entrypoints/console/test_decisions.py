@@ -16,10 +16,16 @@ def test_a_conflict_is_settled_by_a_person_and_taken_back(app: App, caller: Call
     assert "Ada is my aunt" in shown
     asked = visitor.get(f"/console/users/anna/conflicts/{conflict}/settle", winner=older)
     assert "This is a decision, which can be taken back" in visible(asked)
+    assert "(counts)" not in visible(asked)
     settled = visitor.follow(visitor.post(f"/console/users/anna/conflicts/{conflict}/settle", winner=older))
     assert "None is open" in visible(settled)
     assert caller.get(f"/v1/users/anna/memories/{newer}").json["status"] == "superseded"
     (decision,) = caller.get("/v1/users/anna/arbitrations").json["arbitrations"]
+    for one, told in (
+        (older, f'It replaced <a href="/console/users/anna/records/{newer}">'),
+        (newer, "It was replaced by"),
+    ):
+        assert told in visitor.get(f"/console/users/anna/memories/{one}").text
     visitor.do(f"/console/users/anna/decisions/{decision['id']}/revert")
     assert caller.get(f"/v1/users/anna/memories/{newer}").json["status"] == "active"
     both = visitor.do(f"/console/users/anna/conflicts/{conflict}/settle", winner="both")

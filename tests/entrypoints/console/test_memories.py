@@ -15,11 +15,12 @@ def test_the_start_leads_to_the_console(caller: Caller, visitor: Visitor) -> Non
 
 
 def test_memories_stand_under_their_topic(caller: Caller, visitor: Visitor) -> None:
-    one_memory(caller, "Green tea in the morning")
-    one_memory(caller, "No tea after dinner")
+    one_memory(caller, "I always walk with Duke, please")
+    one_memory(caller, "The vet always sees Duke, please")
+    one_memory(caller, "Please call always")
     one_memory(caller, "Oslo", key="home.city")
     shown = re.findall(r'<section aria-label="([^"]*)">', visitor.get(ANNA).text)
-    assert [one for one in shown if one != "Whose memory"] == ["home.city", "tea"]
+    assert [one for one in shown if one != "Whose memory"] == ["Duke", "home.city", "Other"]
 
 
 def test_a_search_finds_what_was_said(caller: Caller, visitor: Visitor) -> None:

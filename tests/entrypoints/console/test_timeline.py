@@ -2,8 +2,9 @@
 
 import json
 import re
+from html import unescape
 
-from entrypoints.console.visiting import Visitor, visible
+from entrypoints.console.visiting import Visitor, one_memory, visible
 from entrypoints.http.calling import Caller, Laptop
 from recollect.entrypoints.console.views.users import bars_of
 
@@ -21,6 +22,33 @@ def test_what_was_said_stands_under_its_day(caller: Caller, visitor: Visitor) ->
     day = visible(visitor.get(TIMELINE, **{"from": "2025-03-02", "to": "2025-03-02"}))
     assert "The last instant" in day
     assert "At noon" not in day
+
+
+def test_it_is_filtered_by_who_said_it_and_by_a_word(caller: Caller, visitor: Visitor) -> None:
+    caller.added("I own two boats", "I like boats", "I hum", timestamp="2025-03-01T12:00:00Z")
+    caller.added("Boats are fine", role="assistant", timestamp="2025-03-02T12:00:00Z")
+    one_memory(caller, "Boats", key="written.down")
+
+    def shown(**query: str) -> list[str]:
+        page = visitor.get(TIMELINE, **query).text.partition("</form>")[2]
+        return re.findall(r"<bdi dir=\"auto\">([^<]*)</bdi></a>", page)
+
+    assert shown(role="bot") == ["Boats are fine"]
+    assert set(shown(role="user")) == {"I own two boats", "I like boats", "I hum"}
+    assert shown(word="boats")[0] == "Boats are fine"
+    assert set(shown(word="boats", role="user")) == {"I own two boats", "I like boats"}
+    assert shown(word="boats", to="2025-03-01", role="bot") == []
+    assert shown(word="zebra") == []
+
+
+def test_who_hardly_speaks_is_looked_for_in_some_pages_and_further_on(caller: Caller, visitor: Visitor) -> None:
+    caller.added("The answer", role="assistant", timestamp="2025-03-01T12:00:00Z")
+    for start in (0, 80):
+        caller.added(*(f"Word {n}" for n in range(start, start + 80)), timestamp="2025-03-02T12:00:00Z")
+    first = visitor.get(TIMELINE, role="bot")
+    assert "that is asked for among the newest" in visible(first)
+    assert "role=bot" in (further := re.findall(r'rel="next" href="([^"]*)"', first.text)[0])
+    assert "The answer" in visible(visitor.get(unescape(further)))
 
 
 def test_an_event_leads_to_its_day_its_conversation_and_its_memories(caller: Caller, visitor: Visitor) -> None:

@@ -40,6 +40,12 @@ def _rests(one: Mapping[str, Any], event_ids: set[str]) -> bool:
     return not event_ids.isdisjoint(one["source_event_ids"])
 
 
+def read_either(visit: Visit, record_id: str) -> Any:
+    """The memory of this id, else the event; None where neither is there."""
+    paths = (user_path(visit.ids["user_id"], kind, record_id) for kind in ("memories", "events"))
+    return next(filter(None, map(visit.api.find, paths)), None)
+
+
 def sources_in(memory: Mapping[str, Any]) -> set[str]:
     """The ids by which summaries name what a memory says."""
     return {memory["id"], *memory["source_event_ids"]}

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,13 +60,19 @@ def page() -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(info["title"])}: the API</title>'
-        f"<style>{_STYLE}</style></head><body><header><h1>{escape(info['title'])} {escape(info['version'])}</h1>"
+        f"<style>{_STYLE}</style></head><body><header>{_back()}"
+        f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>"
         f'<p>{escape(info["description"])} As a document: <a href="/v1/openapi.json">/v1/openapi.json</a>.</p>'
         '<p hidden><label>Token for what you try <input type="password" id="token" autocomplete="off"></label> '
         "It stays in this page. A laptop's server without keys needs none.</p></header>"
         f'<nav aria-label="Subjects"><ul>{names}<li><a href="#schemas">Schemas</a></ul></nav>'
         f"<main>{body}{_schemas(found['components']['schemas'])}</main><script>{_SCRIPT}</script></body></html>"
     )
+
+
+def _back() -> str:
+    """To the console, where this process serves one."""
+    return '<p><a href="/console">To the console</a></p>' if find_spec("jinja2") else ""
 
 
 def _sections(found: Described) -> Iterator[tuple[str, str, str]]:

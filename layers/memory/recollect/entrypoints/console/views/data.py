@@ -4,6 +4,7 @@ from recollect.entrypoints.console.api import Refusal, user_path
 from recollect.entrypoints.console.views.imports import form_values
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
+from recollect.memories.memory import Origin
 
 views = Views()
 NDJSON = "application/x-ndjson"
@@ -12,14 +13,19 @@ _SHOWN = 50
 _MOST_PAGES = 100_000
 _CLOUD_BYTES = 4_000_000
 """Of an answer through Lambda, whose body may be longer by half in base64."""
-_COUNTED = (
-    ("memories", "memories"),
-    ("events", "events"),
-    ("conversations", "conversations"),
-    ("summaries", "summaries"),
-    ("logs", "logs"),
-    ("rejections", "rejections"),
-)
+_COUNTED = ("memories", "conversations", "summaries", "logs", "rejections")
+REACHED = {
+    "events": "Events: what was said, and memories that were written down",
+    "conversations": "Conversations",
+    "items": "Memories, summaries, goals, decisions and whatever else was made from them",
+    "index": "Entries of the search index",
+    "segments": "Files of the archive",
+    "archives": "Files of what retention had archived",
+    "snapshots": "Snapshots",
+    "index_snapshots": "Snapshots of the search index",
+    "copies": "Copies that applications keep",
+}
+"""What an erasure counts, in words; the rest are traces of these inside of the store."""
 
 
 @views.get(*_USER, "data")
@@ -66,13 +72,19 @@ def _erasing(visit: Visit, status: int = 200, *, wrong: bool) -> Reply:
 
 
 def _counts(visit: Visit) -> list[tuple[str, str]]:
-    """How much there is of each kind, up to a page."""
-    user_id, found = visit.ids["user_id"], []
-    for kind, name in _COUNTED:
-        bound = {"from": "1970-01-01T00:00:00Z"} if kind == "events" else {}
-        page = visit.api.get(user_path(user_id, kind), limit=_SHOWN, **bound)
-        found.append((name, f"{len(page[name])}{' or more' if 'next_cursor' in page else ''}"))
-    return [*found, ("goals", str(len(visit.api.get(user_path(user_id, "goals"))["goals"])))]
+    """How much there is of each kind, up to a page; events as an erasure counts them."""
+    user_id = visit.ids["user_id"]
+    pages = {kind: visit.api.get(user_path(user_id, kind), limit=_SHOWN) for kind in _COUNTED}
+    said = visit.api.get(user_path(user_id, "events"), limit=_SHOWN, **{"from": "1970-01-01T00:00:00Z"})
+    written = [one for one in pages["memories"]["memories"] if one["origin"] == Origin.DIRECT.value]
+    more = any("next_cursor" in page for page in (said, pages["memories"]))
+    events = (REACHED["events"], _count(len(said["events"]) + len(written), more))
+    found = [(kind.capitalize(), _count(len(page[kind]), "next_cursor" in page)) for kind, page in pages.items()]
+    return [events, *found, ("Goals", str(len(visit.api.get(user_path(user_id, "goals"))["goals"])))]
+
+
+def _count(number: int, more: bool) -> str:
+    return f"{number}{' or more' if more else ''}"
 
 
 @views.post(*_USER, "erase")
@@ -88,4 +100,7 @@ def erase(visit: Visit) -> Reply:
 def erasure(visit: Visit) -> Reply:
     """How far an erasure is."""
     found = visit.api.get(f"/v1/erasures/{visit.ids['erasure_id']}")
-    return visit.page("erasure.html", erasure=found)
+    reached = found["reached"]
+    told = [(words, reached[name]) for name, words in REACHED.items() if reached.get(name)]
+    inside = [(name, count) for name, count in reached.items() if name not in REACHED and count]
+    return visit.page("erasure.html", erasure=found, told=told, inside=inside)

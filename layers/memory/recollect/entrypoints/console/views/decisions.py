@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.entrypoints.console.api import absent, user_path
+from recollect.entrypoints.console.reach import read_either
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
@@ -40,8 +41,7 @@ def _sides(visit: Visit, one: Mapping[str, Any], names: tuple[str, str], texts: 
 
 def _memory(visit: Visit, memory_id: str, texts: dict[str, Any]) -> Any:
     if memory_id not in texts:
-        paths = (user_path(visit.ids["user_id"], kind, memory_id) for kind in ("memories", "events"))
-        texts[memory_id] = next(filter(None, map(visit.api.find, paths)), None)
+        texts[memory_id] = read_either(visit, memory_id)
     return texts[memory_id]
 
 

@@ -1,16 +1,14 @@
 """Memories by topic, one with its history; edited, put back, forgotten, each after a look at what that reaches."""
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from recollect.entrypoints.console.api import Refusal, absent, user_path
-from recollect.entrypoints.console.reach import derived_of, echoes_of, similarity_of, sources_in
+from recollect.entrypoints.console.reach import derived_of, echoes_of, read_either, similarity_of, sources_in
+from recollect.entrypoints.console.topics import by_topic
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 from recollect.retrieval.reasons import RELATED
-from recollect.text.terms import is_stop_word
 
 views = Views()
 _USER = ("users", "{user_id}")
@@ -24,10 +22,7 @@ _VERSIONS = 10
 _LOOKED_THROUGH = 20
 _TWO = 2
 _STATED = ("id", "user_id", "content", "importance", "timestamp", "source", "keywords")
-_OTHER = "other"
 _RESTORED = ("content", "importance", "keywords", "metadata")
-_WORD: Final = re.compile(r"[^\W\d_]{3,}")
-_CHARACTERS = 2_000
 
 
 @views.get(*_USER)
@@ -62,28 +57,6 @@ def _has(hit: Mapping[str, Any], status: str) -> bool:
 
 def _matches(hit: Mapping[str, Any]) -> bool:
     return bool(hit["scores"].get("bm25", 0.0) > 0 or similarity_of(hit) >= RELATED)
-
-
-def by_topic(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Memories under their key, else under the word that most of the page share; what is alone stands last."""
-    shared = Counter(word for memory in found for word in set(_words_of(memory)))
-    topics: dict[str, list[Mapping[str, Any]]] = {}
-    for memory in found:
-        topics.setdefault(_topic(memory, shared), []).append(memory)
-    return sorted(topics.items(), key=lambda one: (one[0] == _OTHER, one[0].casefold()))
-
-
-def _topic(memory: Mapping[str, Any], shared: Mapping[str, int]) -> str:
-    if memory.get("key"):
-        return str(memory["key"])
-    words = [word for word in _words_of(memory) if shared[word] > 1]
-    return max(words, key=lambda word: (shared[word], word)) if words else _OTHER
-
-
-def _words_of(memory: Mapping[str, Any]) -> list[str]:
-    """Its keywords; where it has none, what it says, without the words that every text has."""
-    said = _WORD.findall(memory["content"][:_CHARACTERS].lower())
-    return memory["keywords"] or [word for word in said if not is_stop_word(word)]
 
 
 @views.get(*_USER, "new")
@@ -210,10 +183,17 @@ def sources_of(visit: Visit, found: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
-    """The decisions that it won or lost."""
-    path = user_path(visit.ids["user_id"], "arbitrations")
-    sides = [visit.api.get(path, **{side: found["id"]}, limit=_LOOKED_THROUGH) for side in ("loser", "winner")]
-    return [one for side in sides for one in side["arbitrations"]]
+    """The decisions that it won or lost, each with the `other` of the two; the first ten of these are read."""
+    user_id, decided = visit.ids["user_id"], []
+    others: dict[str, Any] = {}
+    for side, opposite in (("loser", "winner"), ("winner", "loser")):
+        asked = {side: found["id"], "limit": _LOOKED_THROUGH}
+        for one in visit.api.get(user_path(user_id, "arbitrations"), **asked)["arbitrations"]:
+            other = one[opposite]
+            if other not in others and len(others) < _SOURCES:
+                others[other] = read_either(visit, other)
+            decided.append({**one, "other": others.get(other, {"id": other, "content": "another"})})
+    return decided
 
 
 @views.get(*_MEMORY, "edit")

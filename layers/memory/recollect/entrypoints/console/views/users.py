@@ -19,6 +19,9 @@ _USERS = 100
 _SHOWN = 50
 _DRAWN = 200
 _PAGES_DRAWN = 3
+_PAGES_READ = 3
+_ENOUGH = 20
+_KEPT = ("from", "to", "conversation_id", "event_type", "role", "word")
 _MOST_BARS = 92
 _BAR_HEIGHT = 64
 _PLACE = ("timestamp", "persona_id", "household_id", "agent_id", "app_id", "namespace", "key", "expires_at")
@@ -49,9 +52,10 @@ def timeline(visit: Visit) -> Reply:
     user_id, query = visit.ids["user_id"], visit.query
     path = user_path(user_id, "events")
     asked = _asked(query)
-    page = visit.api.get(path, **asked, limit=_SHOWN, cursor=query.get("cursor"))
-    kept = {name: query[name] for name in ("from", "to", "conversation_id", "event_type") if name in query}
-    drawn, cut = _drawn(visit, path, asked, page) if "cursor" not in query else ([], False)
+    page = _with_word(visit, asked) if "word" in query else _of_role(visit, path, asked)
+    kept = {name: query[name] for name in _KEPT if name in query}
+    is_drawn = "cursor" not in query and not {"role", "word"} & set(query)
+    drawn, cut = _drawn(visit, path, asked, page) if is_drawn else ([], False)
     return visit.page(
         "timeline.html",
         events=page["events"],
@@ -72,6 +76,31 @@ def _asked(query: Mapping[str, str]) -> dict[str, Any]:
         "conversation_id": query.get("conversation_id"),
         "event_type": query.get("event_type"),
     }
+
+
+def _of_role(visit: Visit, path: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """A page of the timeline; where one role is asked for, some pages without the other one."""
+    role, cursor = visit.query.get("role"), visit.query.get("cursor")
+    found: list[Mapping[str, Any]] = []
+    for _ in range(_PAGES_READ):
+        page = visit.api.get(path, **asked, limit=_SHOWN, cursor=cursor)
+        found += [one for one in page["events"] if role in (None, one["role"])]
+        cursor = page.get("next_cursor")
+        if cursor is None or len(found) >= _ENOUGH:
+            break
+    return {"events": found, **({"next_cursor": cursor} if cursor else {})}
+
+
+def _with_word(visit: Visit, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The fifty best of what was said with a word, newest first, by one search; what is private it does not find."""
+    filters = {name: asked[name] for name in ("conversation_id", "event_type") if asked[name]}
+    window = {name: asked[name] for name in ("from", "to") if asked[name]}
+    question = {"user_id": visit.ids["user_id"], "query": visit.query["word"], "mode": "lexical", "top_k": _SHOWN}
+    body = {**question, "time_window": window, "include_superseded": True, **({"filters": filters} if filters else {})}
+    role = visit.query.get("role")
+    said = [one for one in visit.api.post("/v1/search", body)["results"] if one["source_event_ids"] and "role" in one]
+    wanted = [{**one, "id": one["source_event_ids"][0]} for one in said if role in (None, one["role"])]
+    return {"events": sorted(wanted, key=lambda one: (one["timestamp"], one["id"]), reverse=True)}
 
 
 def _drawn(visit: Visit, path: str, asked: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[list[str], bool]:
