@@ -8,7 +8,7 @@ import pytest
 
 from importing.examples import entries_of, faults_in, json_lines, left_out_in, turns_in
 from recollect.core.event import Role
-from recollect.importing.turns import Turn
+from recollect.importing.turns import TIME_FIELDS, Turn
 
 
 @pytest.fixture
@@ -29,6 +29,12 @@ def test_a_turn_of_the_documented_form(file: Path) -> None:
     assert turn.conversation_id == "conv-1"
     assert turn.timestamp == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert (turn.source_id, turn.speaker, turn.role, turn.content) == ("D2:1", "Ines", Role.USER, "Guess who is back")
+
+
+@pytest.mark.parametrize("name", TIME_FIELDS)
+def test_a_time_is_read_from_each_name_of_the_field(file: Path, name: str) -> None:
+    (turn,) = turns_in(entries_of(file, json_lines({name: "2023-05-08T13:56:00", "text": "x"})))
+    assert turn.timestamp == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -203,11 +203,13 @@ Record = Mapping[str, object]
 _TEXT = ("text", "content", "message", "body")
 ROLE = "role"
 _SPEAKER = ("speaker", "name", "author", "sender", "from")
-_TIME = ("session_time", "timestamp", "created_at", "createdAt", "create_time", "time", "date", "datetime")
+TIME_FIELDS = (
+    "session_time", "timestamp", "created_at", "createdAt", "create_time", "time", "date", "datetime", "sent_at", "at",
+)  # fmt: skip
 _CONVERSATION = ("conversation", "conversation_id", "conversationId", "thread_id", "session_id", "chat_id")
 _ID = ("turn_id", "source_id", "message_id", "id", "uuid")
 TEXT_FIELDS = frozenset(_TEXT)
-FIELDS = (*_TEXT, *_SPEAKER, *_TIME, *_CONVERSATION, *_ID, ROLE)
+FIELDS = (*_TEXT, *_SPEAKER, *TIME_FIELDS, *_CONVERSATION, *_ID, ROLE)
 """What a record's fields are called."""
 
 
@@ -239,7 +241,7 @@ def _turn(record: Record, place: Place, position: int, fallback: str, role: Role
         role=role,
         speaker=speaker,
         content=text,
-        timestamp=time_of(_first(record, _TIME)),
+        timestamp=time_of(_first(record, TIME_FIELDS)),
         source_id=given or stable_id(conversation, position, role, speaker, text),
     )
 

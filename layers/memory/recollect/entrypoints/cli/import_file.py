@@ -47,6 +47,7 @@ from recollect.entrypoints.worker import Drained, count_pending, drain
 from recollect.importing.contents import by_conversation
 from recollect.importing.reading import ExportFile, read_entries
 from recollect.importing.turns import (
+    TIME_FIELDS,
     WITHOUT_DATE,
     BadEntry,
     Dating,
@@ -304,6 +305,7 @@ def _tell(report: ImportReport, undated: int) -> None:
     if undated:
         say(f"{undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
         say("where that is wrong, import them into a fresh user with --at TIME")
+        say(f"of a file that names its fields a time is read from {', '.join(TIME_FIELDS)}")
 
 
 def index_all(app: App, bar: Progress, clock: Callable[[], datetime] = utc_now) -> Drained:
