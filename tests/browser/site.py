@@ -25,9 +25,9 @@ CLAUDE = """[{"uuid": "c-1", "chat_messages": [
 _AXE = Axe()
 _MOST_TABS = 60
 _NAME = """(one => one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent)(document.activeElement).trim()"""
-_DROP = """(place, [name, content]) => {
+_DROP = """(place, [name, content, times]) => {
   const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([content], name));
+  dataTransfer.items.add(new File([content.repeat(times)], name));
   place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
 }"""
 _BROKEN_WORDS = """() => [...document.querySelectorAll("th, td:not(.long)")].flatMap((cell) => {
@@ -84,9 +84,9 @@ def sign_in(context: BrowserContext, site: Site) -> None:
     context.add_cookies([{"name": COOKIE, "value": Session.signed_in(KEY).value, "url": f"{site.url}/console"}])
 
 
-def drop(page: Page, name: str, content: str) -> None:
-    """Drops a file somewhere on a page that takes one."""
-    page.locator("h1").evaluate(_DROP, [name, content])
+def drop(page: Page, name: str, content: str, times: int = 1) -> None:
+    """Drops a file, of that content so many times, somewhere on a page that takes one."""
+    page.locator("h1").evaluate(_DROP, [name, content, times])
 
 
 def tab_to(page: Page, name: str) -> None:

@@ -139,7 +139,7 @@ def test_a_foreign_file_is_dropped_looked_at_and_stored(page: Page, site: Site) 
     expect(page.get_by_role("status")).to_contain_text("0 are new, 2 were there already")
     drop(page, "notes.txt", "Dear diary")
     expect(page.get_by_role("alert")).to_contain_text("no export")
-    drop(page, "large.json", " " * 33_000_000)
+    drop(page, "large.json", " ", times=33_000_000)
     expect(page.get_by_role("alert")).to_contain_text("recollect import FILE --user liv")
 
 

@@ -137,7 +137,12 @@ class OwnDatabase:
     _session = boto3.Session(aws_access_key_id="tests", aws_secret_access_key="tests")
 
     def __init__(self, name: str) -> None:
-        self._key = "once" + "".join(filter(str.isalnum, name))
+        self._key = self.key(name)
+
+    @staticmethod
+    def key(name: str) -> str:
+        """The access key of the database of this name."""
+        return "once" + "".join(filter(str.isalnum, name))
 
     def client(self, service: str, **options: Any) -> Any:
         """As `boto3.Session.client`."""

@@ -39,7 +39,7 @@ def test_an_import_that_is_killed_again_and_again_ends_with_every_turn_once(
         "RECOLLECT_SEARCH_ENGINE": SEARCH_ENGINE,
         "RECOLLECT_OPENSEARCH_URL": engines.opensearch_url,
         "RECOLLECT_CALL_TIMEOUT_SECONDS": "30",
-        "AWS_ACCESS_KEY_ID": name,
+        "AWS_ACCESS_KEY_ID": OwnDatabase.key(name),
     }
     OwnDatabase.use(monkeypatch, name)
     home, chance = Home(tmp_path / "home"), random.Random(20)

@@ -11,9 +11,12 @@ import subprocess
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from entrypoints.cli.forked import forked_commands
 from entrypoints.cli.running import Home, serving
 from recollect.deletion.storage import LAPSES
 from tools.pages import BIN, ROOT, blocks, expected, links
@@ -40,8 +43,14 @@ class Walk:
 
 
 @pytest.fixture(scope="session")
-def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+def commands() -> Iterator[Path]:
+    with TemporaryDirectory() as folder, forked_commands(Path(folder)):
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def variables(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    path = os.pathsep.join(map(str, (commands, BIN, os.environ["PATH"])))
     home, copies = Home(tmp_path_factory.mktemp("home")), tmp_path_factory.mktemp("copies")
     return home.environment(TMPDIR=str(copies), PATH=path)
 

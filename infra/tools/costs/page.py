@@ -32,7 +32,7 @@ RIVALS_NAME = {"message, ten a batch": "message", "message of 1 KB": "long messa
 OTHER_MB = (1769, 512)
 """Sizes of `project` that are compared with the deployed one."""
 FORMER_MESSAGE = 34.6
-"""Dollars of a million messages before (aws-review.md of November 2026), without logs, a batch for each."""
+"""Dollars of a million messages of 1 KB before (aws-review.md, November 2026), without logs, a batch for each."""
 
 
 @cache
@@ -127,11 +127,15 @@ def _compared() -> str:
     used, work = per_million(counted()["domain"]), work_of(counted()["domain"])
     projected = Run(work=work["project"], function="project")
     less = [_of_project(projected, None) - _of_project(projected, mb) for mb in OTHER_MB]
-    alone, shared = _without_logs(used["message"]), _without_logs(used["message, ten a batch"])
+    alone, long, shared = (_without_logs(used[f"message{kind}"]) for kind in ("", " of 1 KB", ", ten a batch"))
     words = _COMPARED.format(
         former=FORMER_MESSAGE,
+        said_bytes=counted()["about"]["said_bytes"],
         alone=alone,
         alone_share=_share(alone),
+        long=long,
+        long_share=_share(long),
+        computed=used["message of 1 KB"]["Lambda duration"],
         shared=shared,
         shared_share=_share(shared),
         project_mb=f"{stack.memory_mb('project'):,}",
@@ -183,10 +187,12 @@ pays the smaller figure. In an account that has three dashboards already `Dashbo
 {without:.2f}; what is lost is the pictures, alarms ring all the same."""
 
 _COMPARED = """\
-A million messages were {former} dollars when `project` waited for OpenSearch's refresh, without logs and each in a
-batch of its own. In that sense they are {alone:.1f} ({alone_share} %) with `domain`, and {shared:.1f}
-({shared_share} %) where ten share a batch, as the window of 5 s makes them from two messages a second on. What
-waits costs less in a smaller function: with {sizes} MB instead of {project_mb} for `project` it would be
+A million messages of 1 KB were {former} dollars when `project` waited for OpenSearch's refresh, without logs and each
+in a batch of its own. In that sense they are {long:.1f} ({long_share} %) with `domain`: of that the functions take
+{computed:.1f}, nearly all for the models that read the text. Messages as people write them, of {said_bytes} bytes, are
+{alone:.1f} ({alone_share} % of the former figure), and {shared:.1f} ({shared_share} %) where ten share a batch, as the
+window of 5 s makes them from two messages a second on. What
+waits costs less in a smaller function: with {sizes} MB instead of {project_mb} for `project` the short ones would be
 {at_sizes}. Of a message {fixed:.1f} dollars are requests, API and bus, and {units:.1f} its
 {write_units:.1f} write units: six for event, dedupe record and marker in one transaction, then vector and entry in
 the conversation, the segment (two), the count towards a summary, the bus's log, the marker's removal, and what a
