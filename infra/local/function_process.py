@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from queue import Empty
@@ -32,8 +33,9 @@ class NoAnswer(Exception):
     """The process ended, or its time was over; the message has what it said."""
 
 
+@cache
 def runtime_python() -> str:
-    """The Python of the functions. Raises CalledProcessError where there is none."""
+    """The Python of the functions, looked for once. Raises CalledProcessError where there is none."""
     found = subprocess.run([ROOT / "infra/sam.sh", "--python"], check=True, stdout=subprocess.PIPE, text=True)
     return found.stdout.strip()
 
