@@ -21,6 +21,7 @@ from types import ModuleType
 
 from recollect.entrypoints.start import main
 
+_READY = b"ready\n"
 _PROGRAM = """\
 #!{python} -IS
 import json, os, socket, sys
@@ -40,7 +41,7 @@ def forked_commands(folder: Path) -> Iterator[Path]:
     process = subprocess.Popen([sys.executable, "-P", __file__, str(address)], stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
+        assert process.stdout.readline() == _READY
         program = folder / "recollect"
         program.write_text(_PROGRAM.format(python=sys.executable, address=str(address)))
         program.chmod(0o755)
@@ -57,12 +58,13 @@ def _serve(address: str) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
-        print("ready", flush=True)
+        os.write(sys.stdout.fileno(), _READY)
         while True:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
-                return _answer(connection)
+                _answer(connection)
+                return
             connection.close()
 
 
@@ -86,7 +88,8 @@ def _answer(connection: socket.socket) -> None:
         os.environ.clear()
         os.environ.update(environment)
         sys.argv[:] = arguments
-        return main()
+        main()
+        sys.exit()
     for stream in streams:
         os.close(stream)  # whoever reads a pipe waits for its last writer
     _, status = os.waitpid(command, 0)
