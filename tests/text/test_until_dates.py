@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.text.until_dates import last_days
+from recollect.text.until_dates import days_now, last_days
 
 SUNDAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -91,12 +91,36 @@ def test_hours_amounts_ranges_moves_and_what_is_past_are_none(text: str) -> None
     assert list(last_days(text, SUNDAY)) == []
 
 
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("text", "last_day", "words"),
+    [
+        ("diese Woche fange ich um 6 an", "2026-11-01", "diese Woche"),
+        ("esta semana sin zumba", "2026-11-01", "esta semana"),
+        ("今週だけ甥っ子預かってる", "2026-11-01", "今週"),
+        ("这个月我住在妈妈家", "2026-11-30", "这个月"),
+        ("heute bitte ausführlich", "2026-11-01", "heute"),
+        ("aujourd\u2019hui je travaille chez moi", "2026-11-01", "aujourd\u2019hui"),
+    ],
+)
+def test_what_goes_on_now_has_its_last_day(text: str, last_day: str, words: str) -> None:
+    (found,) = days_now(text, SUNDAY)
+    assert (found.until - datetime.fromisoformat(last_day).replace(tzinfo=UTC)).days == 1
+    assert text[slice(*found.span)] == words
+
+
+@pytest.mark.parametrize("text", ["dieses Jahr", "letzte Woche", "这周三的取消了", "oggiono", "this week", ""])
+def test_a_year_a_day_of_the_week_and_another_word_are_not_now(text: str) -> None:
+    assert list(days_now(text, SUNDAY)) == []
+
+
 @example("bis Ende Januar, bis Freitag, bis nächstes Jahr", datetime(9999, 12, 31))
 @example("bis Ende Dezember 9999, 下周五到周五", datetime(9998, 12, 31))
 @given(st.text(max_size=80), st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31)))
 def test_any_text_at_any_time_is_read(text: str, at: datetime) -> None:
     now = at.replace(tzinfo=UTC)
     assert list(last_days(text, now)) == [] or 1 < at.year < 9999
+    assert all(found.until > now for found in days_now(f"{text} heute {text} 这个月", now))
     said = f"bis {text} hasta el {text} 到{text} {text}まで до {text} bis 31. bis Ende Januar 0000 bis nächstes jahr"
     for found in last_days(said, now):
         assert found.until > now

@@ -78,6 +78,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
         scores_of,
         talk_lines,
     )
+    from infra.tools.judge.lapsing import lapsing_lines
     from infra.tools.judge.month_scores import month_lines
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
@@ -91,6 +92,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     own_months = [month for month in months(MONTHS) if held & {month.group, month.id}]
     if own_months:
         print("\n".join(month_lines(own_months, model, nearest)))
+    print("\n".join(lapsing_lines(given.data, list(months(MONTHS)), model, held)))
     natural = list(talks(given.data / "natural-dev"))
     scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))

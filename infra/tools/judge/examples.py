@@ -23,7 +23,7 @@ _CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
 
 
 _NEARLY_ALL = 0.7
-_ONLY = re.compile(r"\b(?:week|day|month|weekend|time|once|today|days|weeks) only\b")
+ONLY = re.compile(r"\b(?:week|day|month|weekend|time|once|today|days|weeks) only\b")
 """The kinds of what holds for a while only, in the months."""
 
 
@@ -175,7 +175,7 @@ def for_a_while(data: Path, folder: Path, told: Iterable[Month], held: Set[str])
     for month in told:
         if not held & {month.group, month.id}:
             found |= {new.words: False for new, _ in month.changes}
-            found |= {new.words: True for (new, _), kind in month.near.items() if _ONLY.search(kind)}
+            found |= {new.words: True for (new, _), kind in month.near.items() if ONLY.search(kind)}
     return found
 
 

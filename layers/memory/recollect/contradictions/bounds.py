@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
-from recollect.text.until_dates import last_days
+from recollect.text.until_dates import days_now, last_days
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -531,6 +531,7 @@ def read_bound(text: str, at: datetime) -> Bound | None:
 def read_bounds(text: str, at: datetime) -> list[Bound]:
     """All that a text names, those that say until when first, in its order; of those that begin alike the longest."""
     found = [*_in_english(text, at.astimezone(UTC)), *(Bound(one.until, one.span) for one in last_days(text, at))]
+    found += (Bound(one.until, one.span, BoundKind.SPAN) for one in days_now(text, at))
     return sorted(found, key=lambda one: (not one.names_end, one.span[0], -one.span[1]))
 
 

@@ -1,7 +1,8 @@
-"""Until which day something holds: "bis Freitag", "hasta el domingo 8", "jusqu'au 15", 12月5日まで, 到周五 (P-24).
+"""Until which day something holds: "bis Freitag", "hasta el domingo 8", 12月5日まで, or "diese Woche", 今日だけ (P-24).
 
 The words for "until", before the day or behind it, are one short list for all languages (`date_words.json`); the days
-are those of `coming_dates`. English, where more words set an end, has its own reader (contradictions/bounds).
+are those of `coming_dates`, and what goes on now ("this week") is of the same tables. English, where more words set an
+end, has its own reader (contradictions/bounds).
 """
 
 import re
@@ -107,6 +108,17 @@ def last_days(text: str, at: datetime) -> Iterator[LastDay]:
         until = datetime.combine(min(day, date.max - _ONE_DAY), time.min, UTC) + _ONE_DAY
         if until > now and _ends_there(text, start, end):
             yield LastDay(until, (start, end))
+
+
+def days_now(text: str, at: datetime) -> Iterator[LastDay]:
+    """Each of today, this week and this month that the text names, with its last day: what it says may hold so long."""
+    now = at.astimezone(UTC)
+    if not MINYEAR < now.year < MAXYEAR:
+        return
+    for match in _NOW.finditer(text.replace("\u2019", "'")):
+        if not _goes_on(text, match.end()):
+            day = _last_of(_CURRENT[fold(match.group())], now.date())
+            yield LastDay(datetime.combine(day, time.min, UTC) + _ONE_DAY, match.span())
 
 
 def _ends_there(text: str, start: int, end: int) -> bool:
@@ -247,6 +259,12 @@ def _goes_on(text: str, end: int) -> bool:
 
 
 _CURRENT = {one: said for one, said in RELATIVE_PHRASES.items() if said == "today" or said.startswith("this ")}
+_OF_NOW = [phrase for phrase, said in _CURRENT.items() if said != "this year"]
+_NOW = re.compile(
+    rf"(?<!\w)(?:{_any_of(one for one in _OF_NOW if not _UNSPACED.match(one))})(?!\w)"
+    rf"|{_any_of(one for one in _OF_NOW if _UNSPACED.match(one))}",
+    re.IGNORECASE,
+)
 _PHRASES = MappingProxyType(_CURRENT | dict(COMING_PHRASES))
 _LAST = frozenset(phrase[-1] for phrase in _PHRASES) | frozenset("月월末底말曜日号號일") | frozenset(_PLACES)
 _LENGTHS = sorted({len(phrase) for phrase in _PHRASES}, reverse=True)
