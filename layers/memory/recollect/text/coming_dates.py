@@ -34,6 +34,7 @@ _SINCE = re.compile(rf"(?<!\w)(?:since|seit|depuis|sinds){SPACE}{_ARTICLE}\Z", r
 _FIRST = ("first", "primo", "premier", "ersten", "primero")
 _DAY = rf"(?P<day>[0-9]{{1,2}}|{'|'.join(_FIRST)})(?:st|nd|rd|th|\.|º|er)?"
 NAME = r"[^\s\d.,;:!?()/_]{2,24}"
+_NAMES = re.compile(NAME)
 DAY_PATTERNS = (
     re.compile(rf"(?<![\w-]){YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})(?![0-9-])"),
     re.compile(rf"(?<!\w){_DAY}{SPACE}{OF}{MONTH}(?:,?{SPACE}{OF}{YEAR})?(?!\w)", re.IGNORECASE),
@@ -76,18 +77,23 @@ def coming_date(text: str, at: datetime) -> ComingDate | None:
 
 def names_a_day(text: str) -> bool:
     """Whether the text names a day of the calendar or of the week."""
-    words = re.findall(rf"{NAME}", fold(text))
-    return (
-        bool(day_spans(text))
-        or any(word in WEEKDAYS or word.removesuffix("s") in WEEKDAYS for word in words)
-        or UNSPACED_WEEKDAY.search(text) is not None
-    )
+    return bool(day_spans(text) or weekday_spans(text))
 
 
 def day_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where the text names days of the calendar, in its order, half-open; a month alone is none."""
     found = (match for pattern in DAY_PATTERNS for match in pattern.finditer(text))
     return tuple(sorted(match.span() for match in found if numbers(match)))
+
+
+def weekday_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where it names days of the week, one ("Tuesday") or each of them ("Tuesdays"), in its order, half-open."""
+    named = (match for match in _NAMES.finditer(text) if _is_weekday(fold(match.group())))
+    return tuple(sorted(match.span() for found in (named, UNSPACED_WEEKDAY.finditer(text)) for match in found))
+
+
+def _is_weekday(name: str) -> bool:
+    return name in WEEKDAYS or name.removesuffix("s") in WEEKDAYS
 
 
 def _days(text: str, today: date) -> Iterator[tuple[date, tuple[int, int]]]:
