@@ -453,6 +453,15 @@ def test_langgraph_s_own_header_and_a_bearer_reach_items_and_events(
     assert not [one.log for one in functions.values() if key[len(PREFIX) :] in one.log]
 
 
+def test_an_assistant_is_let_in_by_a_key(functions: Functions, keys: ApiKeys, user: str) -> None:
+    event, (key, _) = sample_events("mcp")["http"], keys.make(Principal("acme"), "", NOW)
+    event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+    own = {**event["headers"], "x-recollect-user": user}
+    for secret, status in ((key, 200), (f"{PREFIX}made-up", 401)):
+        headers = {**own, "authorization": f"Bearer {secret}"}
+        assert functions["mcp"].invoke(let_in(functions, event, headers))["statusCode"] == status
+
+
 def test_a_token_is_checked_by_the_built_authorizer_too(functions: Functions, issuer: Issuer, user: str) -> None:
     events = "GET /v1/users/{user_id}/events"
     for token, status in ((issuer.token(), 200), (issuer.token(aud="x"), 401), ("header.claims.signature", 401)):

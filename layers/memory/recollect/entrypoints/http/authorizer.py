@@ -90,8 +90,9 @@ class IssuedTokens:
             raise Unavailable("the issuer of the tokens does not answer") from None
         except (PyJWTError, ValueError, RecursionError):  # of what is no text, or JSON that is too deep
             raise Unauthenticated(_NO_TOKEN) from None
-        named = claims.get("aud") or claims.get("client_id")
-        if self.audiences.isdisjoint(named if isinstance(named, list) else [named]):
+        given = claims.get("aud") or claims.get("client_id")
+        named = given if isinstance(given, list) else [given]
+        if not any(isinstance(one, str) and one in self.audiences for one in named):
             raise Unauthenticated(_NO_TOKEN)
         return claims
 
