@@ -14,7 +14,10 @@ addresses and signing with an access key; waiting for AWS is cut short. mem0 has
 client, unchanged and pinned, makes calls of our choice there (`infra/tools/compat/mem0_calls.py`). The reference memory
 server's suite calls a class in its process: each of its cases is asked here by the tools, in our words
 (`infra/tools/compat/graph_cases.py`). MCP's conformance suite comes from npm, with a lock. Texts are embedded
-by `hashing`, and on the AWS engines the table is searched, not OpenSearch. Last run on {day}, at commit {commit}.
+by `hashing`, and on the AWS engines the table is searched. `--search domain` runs suites over OpenSearch; there the
+rows of langgraph-checkpoint, -sqlite and -aws, mem0, bedrock-agentcore and server-memory were the same on 2026-11-27,
+at commit 1e144d5. It is asked what is remembered, not items ([filters](filters.md)), which most of them keep.
+Last run on {day}, at commit {commit}.
 
 | suite | version | goal | embedded | AWS engines |
 |---|---|---|---|---|

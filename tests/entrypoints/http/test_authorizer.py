@@ -193,8 +193,9 @@ def test_a_bad_token_is_refused_with_401_so_that_clients_ask_for_a_new_one(
     by_text = jwt.encode({"iss": issuer.url, "aud": AUDIENCE, "exp": ahead}, "s" * 32, "HS256", headers={"kid": "one"})
     bad = [
         issuer.token(exp=past), issuer.token(exp=None), issuer.token(nbf=ahead), issuer.token(iss="https://elsewhere"),
-        issuer.token(iss=None), issuer.token(aud="somebody"), issuer.token(aud=None), issuer.token(aud=[{}]), issuer.token(another),
-        issuer.token(kid="two"), unsigned, by_text, issuer.token()[:-8], "no token", "a.b.c", "", f"{deep}.e30.x",
+        issuer.token(iss=None), issuer.token(aud="somebody"), issuer.token(aud=None), issuer.token(aud=[{}]),
+        issuer.token(another), issuer.token(kid="two"), unsigned, by_text, issuer.token()[:-8],
+        "no token", "a.b.c", "", f"{deep}.e30.x",
     ]  # fmt: skip
     for token in bad:
         answer = asked(stack, {"Authorization": f"Bearer {token}"})
