@@ -39,7 +39,8 @@ RELATED: Final = 0.7
 
 _NEAREST = 0.8
 _CLEAR = 0.3
-_NEEDED = 0.5
+_NEEDED = 0.7
+_WORDS_FIRST = 3.0
 _MERELY_NEAREST = 0.3
 _LENT = 1.2
 _MOST_WORDS = 3
@@ -70,14 +71,16 @@ def because(
     replaces: bool = False,
     also: Sequence[str] = (),
 ) -> str:
-    """One sentence on why a line with this content is there, by the two signals that tell most for it.
+    """One sentence on why a line with this content is there, by the two signals that tell most for it to a person.
+
+    Shared words count thrice: everybody sees them.
 
     `ranked` is how a search saw it, None where none did. `replaces`: it stands in the place of older ones. `also` says
     what else chose it. The sentence quotes at most three words of the question.
     """
     found = sorted(_clauses(ranked, question, content, speaker), key=lambda one: -one[0]) if ranked else []
     strongest = [text for _, text in found[:_MOST_CLAUSES]]
-    parts = [*([_REPLACES] if replaces else []), *strongest, *also] or ["was found, without a strong sign"]
+    parts = [*([_REPLACES] if replaces else []), *strongest, *also] or [f"is only loosely related to {_QUESTION}"]
     whole = " and ".join((", ".join(parts[:-1]), parts[-1]) if len(parts) > 1 else parts)
     first, asked, rest = whole.partition(_QUESTION)
     whole = f"{first}{asked}{rest.replace(_QUESTION, 'it')}"
@@ -123,7 +126,7 @@ def _by_words(ranked: "Ranked", words: Sequence[str]) -> Iterator[Clause]:
     if words and weight > 0:
         quoted = [f"“{word}”" for word in words]
         listed = " and ".join((", ".join(quoted[:-1]), quoted[-1]) if len(quoted) > 1 else quoted)
-        yield weight, f"shares the word{'s' if len(words) > 1 else ''} {listed} with {_QUESTION}"
+        yield _WORDS_FIRST * weight, f"shares the word{'s' if len(words) > 1 else ''} {listed} with {_QUESTION}"
 
 
 def _by_meaning(ranked: "Ranked") -> Iterator[Clause]:
