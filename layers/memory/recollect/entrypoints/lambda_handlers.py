@@ -145,7 +145,7 @@ def context_handler(app: App) -> Handler:
 
 
 def mcp_handler(app: App) -> Handler:
-    """A handler of MCP over HTTP behind the JWT authorizer: the ASGI application under Mangum; warmed up."""
+    """A handler of MCP over HTTP behind the API's authorizer: the ASGI application under Mangum; warmed up."""
     from mangum import Mangum
     from mangum.adapter import DEFAULT_TEXT_MIME_TYPES
 
