@@ -17,6 +17,8 @@ from infra.local.runtime_api import Outcome, RuntimeApi
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".aws-sam/build"
+START_SECONDS = 60.0
+"""A start may take, beside others on a busy machine."""
 
 # -I and -S leave the standard library alone on the path; then what Lambda puts there, in its order.
 PRELUDE = """
@@ -107,13 +109,19 @@ class FunctionProcess:
         self._api.__exit__()
 
     def outcome(self, event: Any) -> Outcome:
-        """How the invocation ended, within the function's time. Raises NoAnswer."""
+        """How the invocation ended, within the function's time, in which the start is not. Raises NoAnswer."""
+        self._wait_for_start()
         result = self._api.hand_over(event, self._timeout_seconds)
         deadline = time.monotonic() + self._timeout_seconds
         while time.monotonic() < deadline and self._running:
             with suppress(Empty):
                 return result.get(timeout=0.2)
         raise NoAnswer(f"{self.name} gave no answer: {self._api.start_error or 'out of time'}\n{self.log}")
+
+    def _wait_for_start(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while self._running and not self._api.started.wait(0.1) and time.monotonic() < deadline:
+            pass
 
     @property
     def _running(self) -> bool:

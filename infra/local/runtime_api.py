@@ -7,7 +7,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 PREFIX = "/2018-06-01/runtime"
@@ -40,10 +40,14 @@ class _Server(ThreadingHTTPServer):
 
 
 class RuntimeApi:
-    """Serves one function's process on a port of loopback; a context manager."""
+    """Serves one function's process on a port of loopback; a context manager.
+
+    `started`: the process has asked for an event, so its start is over.
+    """
 
     def __init__(self) -> None:
         self.start_error: dict[str, Any] | None = None
+        self.started = Event()
         self._waiting: queue.Queue[_Invocation] = queue.Queue()
         self._under_way: dict[str, _Invocation] = {}
         self._server = _Server(("127.0.0.1", 0), self._handler())
@@ -74,6 +78,7 @@ class RuntimeApi:
             disable_nagle_algorithm = True
 
             def do_GET(self) -> None:
+                api.started.set()
                 invocation = api._waiting.get()
                 headers = {
                     "Lambda-Runtime-Aws-Request-Id": invocation.id,
