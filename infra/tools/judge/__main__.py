@@ -14,7 +14,7 @@ from pathlib import Path
 
 from infra.tools.judge.bundle import pack, tensors_of
 from infra.tools.judge.bundle import write as write_bundle
-from infra.tools.judge.evaluate import HELD
+from infra.tools.judge.evaluate import HELD, PLAIN
 from infra.tools.judge.examples import PAIRS, Example, cases, for_a_while, months, talks, written
 from infra.tools.judge.nearest import Nearest
 from infra.tools.judge.sampling import Sampling, held_out, sampled
@@ -83,9 +83,10 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     model, held = OnnxPairModel(given.model), _held(given)
-    pairs = [one for one in written(given.data) if one.group in held]
-    if pairs:
-        print("\n".join(pair_lines(pairs, changed_by(model, pairs))))
+    for name, groups in (("pairs", held - PLAIN), ("plain pairs", held & PLAIN)):
+        pairs = [one for one in written(given.data) if one.group in groups]
+        if pairs:
+            print("\n".join([name, *pair_lines(pairs, changed_by(model, pairs))]))
     own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
     found = [scores_of(model, talk, nearest) for talk in own]
     print("\n".join([*talk_lines(own, found), *calibration_lines(own, found)]))
@@ -110,7 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument(
-        "--held", default=",".join(sorted(HELD)), help="writers and talks that are left out, with commas between them"
+        "--held",
+        default=",".join(sorted(HELD | PLAIN)),
+        help="writers and talks that are left out, with commas between them",
     )
     parser.add_argument(
         "--own", type=Path, nargs="*", default=(), help="folders of pairs that `recollect decisions corrections` wrote"

@@ -15,7 +15,7 @@ from recollect.adapters.embedders.building.trained_layers import Tensors, packed
 from recollect.adapters.embedders.building.weights import LAYERS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
-VERSION = "e5-judge.6"
+VERSION = "e5-judge.7"
 RELEVANCE_VERSION = "e5-relevance.2"
 _LARGEST = 127
 
