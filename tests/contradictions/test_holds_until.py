@@ -144,3 +144,9 @@ def test_any_text_is_read_and_its_bounds_are_ahead(text: str) -> None:
     assert all(bound.until > TUESDAY for bound in read_bounds(text, TUESDAY))
     until = holds_until(text, TUESDAY)
     assert until is None or until > TUESDAY
+
+
+@pytest.mark.parametrize("text", ["diese Woche fange ich um 6 an", "ソラ、今日で3歳"])
+def test_what_a_model_has_to_tell_ends_no_keyed_value(text: str) -> None:
+    assert read_bounds(text, TUESDAY)
+    assert holds_until(text, TUESDAY) is None

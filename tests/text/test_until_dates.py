@@ -109,8 +109,21 @@ def test_what_goes_on_now_has_its_last_day(text: str, last_day: str, words: str)
     assert text[slice(*found.span)] == words
 
 
-@pytest.mark.parametrize("text", ["dieses Jahr", "letzte Woche", "这周三的取消了", "oggiono", "this week", ""])
-def test_a_year_a_day_of_the_week_and_another_word_are_not_now(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dieses Jahr",
+        "letzte Woche",
+        "seit dieser Woche",
+        "从这个月起",
+        "今月から",
+        "这周三的取消了",
+        "oggiono",
+        "this week",
+        "",
+    ],
+)
+def test_a_year_a_beginning_a_day_of_the_week_and_another_word_are_not_now(text: str) -> None:
     assert list(days_now(text, SUNDAY)) == []
 
 

@@ -23,7 +23,7 @@ def lapsing_lines(data: Path, months: Sequence[Month], model: PairModel, held: S
         found: Counter[tuple[bool, bool, bool]] = Counter()
         for (lang, text, lapses), group in rows.items():
             if groups is None or group in groups:
-                bound = judge.holds_until(Said(id="", text=text, at=_AT, speaker="")) is not None
+                bound = bool(judge.profile(Said(id="", text=text, at=_AT, speaker="")).bounds)
                 found[lang == "en", lapses, bound] += 1
         for english, languages in ((True, "English"), (False, "other languages")):
             lapsing, lasting = (_share(found, english, lapses) for lapses in (True, False))

@@ -138,13 +138,14 @@ _OF_KIND: Mapping[BoundKind, Callable[[_Place], bool]] = {
     BoundKind.SPAN: _is_within,
     BoundKind.LENGTH: _is_for_so_long,
     BoundKind.HOUR: _is_of_today,
+    BoundKind.NOW: _is_ahead,
 }
 
 
 def holds_until(text: str, at: datetime) -> datetime | None:
-    """The exclusive end, as the words say it at that instant; None where they set none."""
+    """The exclusive end, as the words say it at that instant; None without one, or if a model had to say."""
     bound = binding_bound(text, at)
-    return bound.until if bound is not None else None
+    return None if bound is None or bound.kind is BoundKind.NOW else bound.until
 
 
 @lru_cache(_CACHED)

@@ -319,16 +319,20 @@ def _day(year: int, month: int, day: int) -> datetime | None:
 
 
 class BoundKind(StrEnum):
-    """What a bound says: until when, for how long from now, for how long, through which span, until what hour."""
+    """What a bound says: until when, for how long from now, for how long, through which span, until what hour.
+
+    `NOW` names today, this week or this month in another language than English: the model alone says whether it bounds.
+    """
 
     END = "end"
     AHEAD = "ahead"
     LENGTH = "length"
     SPAN = "span"
     HOUR = "hour"
+    NOW = "now"
 
 
-_END, _AHEAD, _LENGTH, _SPAN, _HOUR = BoundKind
+_END, _AHEAD, _LENGTH, _SPAN, _HOUR, _ = BoundKind
 _END_OF_DAY = r"(?:(?:the )?end of )?"
 _NUMBERED = (
     r"of|weeks?|weekend|day|time|half|quarter|\w{3,6}day|floor|grade|year|round|chapter|page|edition|place|century"
@@ -531,7 +535,7 @@ def read_bound(text: str, at: datetime) -> Bound | None:
 def read_bounds(text: str, at: datetime) -> list[Bound]:
     """All that a text names, those that say until when first, in its order; of those that begin alike the longest."""
     found = [*_in_english(text, at.astimezone(UTC)), *(Bound(one.until, one.span) for one in last_days(text, at))]
-    found += (Bound(one.until, one.span, BoundKind.SPAN) for one in days_now(text, at))
+    found += (Bound(one.until, one.span, BoundKind.NOW) for one in days_now(text, at))
     return sorted(found, key=lambda one: (not one.names_end, one.span[0], -one.span[1]))
 
 

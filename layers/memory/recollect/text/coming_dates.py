@@ -28,9 +28,9 @@ _FROM = (
     r"|dal|dalla|da|a partire da|från|fra|od|с|з|від|от)"
 )
 _ARTICLE = r"(?:(?:the|dem|den|el|le|la|il|de|del|da|do|du|next|this coming|nächsten|kommenden)\s{1,8})?"
-_BEGINNING = rf"(?<!\w){_FROM}l?{SPACE}{_ARTICLE}"
+BEGINNING = rf"(?<!\w){_FROM}l?{SPACE}{_ARTICLE}"
 _CLAUSE_ENDS = r"(?=\s{0,3}(?:\Z|[,;:!?)]|\.(?!\d)))"
-_SINCE = re.compile(rf"(?<!\w)(?:since|seit|depuis|sinds){SPACE}{_ARTICLE}\Z", re.IGNORECASE)
+SINCE = re.compile(rf"(?<!\w)(?:since|seit|depuis|sinds){SPACE}{_ARTICLE}\Z", re.IGNORECASE)
 _FIRST = ("first", "primo", "premier", "ersten", "primero")
 _DAY = rf"(?P<day>[0-9]{{1,2}}|{'|'.join(_FIRST)})(?:st|nd|rd|th|\.|º|er)?"
 NAME = r"[^\s\d.,;:!?()/_]{2,24}"
@@ -43,15 +43,15 @@ DAY_PATTERNS = (
     re.compile(rf"(?:{YEAR}[年년]\s?)?(?P<month>[0-9]{{1,2}})[月월]\s?(?P<day>[0-9]{{1,2}})[日号號일]"),
 )
 _OF_A_MONTH = (
-    re.compile(rf"{_BEGINNING}{MONTH}(?:{SPACE}{YEAR}|(?!{SPACE}[0-9]))(?!\w)", re.IGNORECASE),
+    re.compile(rf"{BEGINNING}{MONTH}(?:{SPACE}{YEAR}|(?!{SPACE}[0-9]))(?!\w)", re.IGNORECASE),
     re.compile(rf"(?:{YEAR}[年년]\s?)?(?P<month>[0-9]{{1,2}})[月월]份?(?:から|より|起|开始|開始|부터)"),
 )
-_OF_A_WEEKDAY = re.compile(rf"{_BEGINNING}(?P<name>{NAME})(?!\w)", re.IGNORECASE)
+_OF_A_WEEKDAY = re.compile(rf"{BEGINNING}(?P<name>{NAME})(?!\w)", re.IGNORECASE)
 UNSPACED_WEEKDAY = re.compile(
     r"(?P<name>(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)"
 )
 _OF_A_NUMBER = re.compile(
-    rf"{_BEGINNING}(?P<day>[0-9]{{1,2}})(?:(?:st|nd|rd|th)(?!\w)|(?:er|º|\.)?{_CLAUSE_ENDS})", re.IGNORECASE
+    rf"{BEGINNING}(?P<day>[0-9]{{1,2}})(?:(?:st|nd|rd|th)(?!\w)|(?:er|º|\.)?{_CLAUSE_ENDS})", re.IGNORECASE
 )
 
 
@@ -70,7 +70,7 @@ def coming_date(text: str, at: datetime) -> ComingDate | None:
     """
     now = at.astimezone(UTC)
     found = (ComingDate(datetime.combine(day, time.min, UTC), span) for day, span in _days(text, now.date()))
-    told = (one for one in found if _SINCE.search(text[max(0, one.span[0] - _BEFORE) : one.span[0]]) is None)
+    told = (one for one in found if SINCE.search(text[max(0, one.span[0] - _BEFORE) : one.span[0]]) is None)
     ahead = [one for one in told if now < one.begins <= now + timedelta(days=MOST_DAYS_AHEAD)]
     return min(ahead, key=lambda one: one.span, default=None)
 

@@ -13,7 +13,7 @@ from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from recollect.text.coming_dates import COMING_PHRASES, DAY_PATTERNS, NAME, WEEKDAYS, numbers
+from recollect.text.coming_dates import BEGINNING, COMING_PHRASES, DAY_PATTERNS, NAME, SINCE, WEEKDAYS, numbers
 from recollect.text.dates import DATE_WORDS, MONTHS, RELATIVE_PHRASES, SPACE, YEAR
 from recollect.text.phrases import CJK_CLASS, fold
 
@@ -111,14 +111,23 @@ def last_days(text: str, at: datetime) -> Iterator[LastDay]:
 
 
 def days_now(text: str, at: datetime) -> Iterator[LastDay]:
-    """Each of today, this week and this month that the text names, with its last day: what it says may hold so long."""
-    now = at.astimezone(UTC)
+    """Each of today, this week and this month that the text names, with its last day: what it says may hold so long.
+
+    Not where something begins then: "seit dieser Woche", 从这个月起.
+    """
+    now, text = at.astimezone(UTC), text.replace("\u2019", "'")
     if not MINYEAR < now.year < MAXYEAR:
         return
-    for match in _NOW.finditer(text.replace("\u2019", "'")):
-        if not _goes_on(text, match.end()):
+    for match in _NOW.finditer(text):
+        if not (_goes_on(text, match.end()) or _begins_then(text, *match.span())):
             day = _last_of(_CURRENT[fold(match.group())], now.date())
             yield LastDay(datetime.combine(day, time.min, UTC) + _ONE_DAY, match.span())
+
+
+def _begins_then(text: str, start: int, end: int) -> bool:
+    return _BEGINS_BEFORE.search(text[max(0, start - _FAR) : start]) is not None or bool(
+        _BEGINS_BEHIND.match(text, end)
+    )
 
 
 def _ends_there(text: str, start: int, end: int) -> bool:
@@ -265,6 +274,8 @@ _NOW = re.compile(
     rf"|{_any_of(one for one in _OF_NOW if _UNSPACED.match(one))}",
     re.IGNORECASE,
 )
+_BEGINS_BEFORE = re.compile(rf"{BEGINNING}\Z|{SINCE.pattern}|[从從自]\Z", re.IGNORECASE)
+_BEGINS_BEHIND = re.compile(r"\s?(?:から|より|起|开始|開始|부터)")
 _PHRASES = MappingProxyType(_CURRENT | dict(COMING_PHRASES))
 _LAST = frozenset(phrase[-1] for phrase in _PHRASES) | frozenset("月월末底말曜日号號일") | frozenset(_PLACES)
 _LENGTHS = sorted({len(phrase) for phrase in _PHRASES}, reverse=True)
