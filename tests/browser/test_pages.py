@@ -32,13 +32,15 @@ def mara(site: Site) -> dict[str, Any]:
 def _hedda(site: Site) -> dict[str, str]:
     """A user with a goal, a summary, an open conflict, a decision and a rejection; an erasure and a job: their ids."""
     told, smokes = site.say("hedda", "My goal is to run a marathon every spring", "I smoke")
-    aunt, sister, mother = (site.remember("hedda", f"Ada is my {one}") for one in ("aunt", "sister", "mother"))
-    conflict, settled = (site.leave_open("hedda", one, aunt) for one in (sister, mother))
+    ties = ("aunt", "sister", "mother", "cousin", "niece")
+    aunt, *others = (site.remember("hedda", f"Ada is my {one}") for one in ties)
+    conflict, settled, _, settled_too = (site.leave_open("hedda", one, aunt) for one in others)
     site.project()
     api, hedda = site.api, "/v1/users/hedda"
     api.post(f"{hedda}/summaries", params={"force": "true"}, json={}).raise_for_status()
     api.delete(f"{hedda}/events/{smokes}", params={"reject": "true"}).raise_for_status()
-    api.post(f"{hedda}/conflicts/{settled}/resolve", json={"winner": aunt}).raise_for_status()
+    for one in (settled, settled_too):
+        api.post(f"{hedda}/conflicts/{one}/resolve", json={"winner": aunt}).raise_for_status()
     api.put("/v1/knowledge/notes/hours", json={"value": {"open": "nine"}}).raise_for_status()
     site.remember("zoe", "Zoe was here")
     return {

@@ -151,13 +151,13 @@ def test_an_engine_that_is_away_is_no_events_fault_and_asked_little(memory: Memo
 
 
 def test_one_event_that_an_engine_never_answers_stops_no_others(memory: Memory) -> None:
-    memory.add(*(f"a sparrow {number}" for number in range(70)), "poison")
-    broken = with_faults(memory, Faults({memory.ids[70]: Fault("index.put", Unavailable)}))
+    memory.add("poison", *(f"a sparrow {number}" for number in range(70)))
+    broken = with_faults(memory, Faults({memory.ids[0]: Fault("index.put", Unavailable)}))
     assert len(broken.app.projection.reconciliation.run(memory.now - timedelta(minutes=70)).failed) == 71
     for _ in range(3):
         broken.app.projection.reconciliation.run(memory.now)
         memory.now += timedelta(minutes=5)
-    assert ids_of(memory, USERS) == {memory.ids[70]}
+    assert ids_of(memory, USERS) == {memory.ids[0]}
     assert notes(memory) == {}
 
 

@@ -1,9 +1,10 @@
 """Project: what is derived from events, once whatever happens on the way."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
@@ -99,6 +100,23 @@ def test_what_fails_at_the_commit_is_reported_as_not_projected(memory: Memory) -
     assert (report.projected, report.failed) == (0, dict.fromkeys(memory.ids, "Unavailable"))
     assert memory.app.parts.publisher.published("acme", None, None) == []
     assert memory.project() == 2
+
+
+def test_other_writers_get_their_turn_after_a_few_events(memory: Memory) -> None:
+    groups: list[int] = []
+
+    class Counted(Before):
+        most_together = 2
+
+        def together(self) -> AbstractContextManager[None]:
+            groups.append(len(groups))
+            return cast(AbstractContextManager[None], self.part.together())
+
+    for number in range(9):
+        memory.add(f"note {number}")
+    counting = with_parts(memory, projections=Counted(memory.app.parts.projections))
+    assert counting.app.projection.reconciliation.run(memory.now).projected == 9
+    assert len(groups) == 5
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])

@@ -156,6 +156,10 @@ class Timeline(Protocol):
 class Projections(Protocol):
     """What `project` writes beside the events, and the markers of its remaining work."""
 
+    @property
+    def most_together(self) -> int:
+        """How many events are projected inside one `together`: few where other writers wait for its end."""
+
     def together(self) -> AbstractContextManager[None]:
         """Makes the writes inside durable at once, the index's and the bus's too, where one store holds all.
 

@@ -8,13 +8,14 @@ in smaller parts.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from recollect.core.event import Event, EventRef
+from recollect.core.items import in_parts
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
 from recollect.memories.reading import StoredMemory
@@ -57,6 +58,12 @@ class Outcome:
     gone: int = 0
     done: set[tuple[Scope, str]] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
+
+    def add(self, other: "Outcome") -> None:
+        self.projected += other.projected
+        self.gone += other.gone
+        self.done |= other.done
+        self.failures += other.failures
 
 
 @dataclass(slots=True)
@@ -129,7 +136,24 @@ class ProjectionAttempt:
     _forget: Forget | None = None
 
     def run(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
-        """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped."""
+        """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped.
+
+        A few at once, where other writers wait for their end. What may come from an absent engine stops the rest too,
+        so that it is asked once.
+        """
+        outcome, parts = Outcome(), [*in_parts(pending, self._projections.most_together)]
+        for place, part in enumerate(parts, start=1):
+            made = self._run_together(part, now)
+            outcome.add(made)
+            stopped = next((one for one in made.failures if one.fault is not Fault.OWN and not made.done), None)
+            if stopped is not None:
+                rest = (marker for other in parts[place:] for marker in other)
+                outcome.failures.remove(stopped)
+                outcome.failures.append(replace(stopped, markers=(*stopped.markers, *rest)))
+                break
+        return outcome
+
+    def _run_together(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
         outcome = Outcome()
         batches = [
             b for b in _by_user(pending) if self._step(b, outcome, lambda batch: self._read_and_encode(batch, now))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import translated
@@ -47,6 +48,7 @@ class DynamoDBProjections:
     """`save` comes before `settle`: from then on the projection has the place of its event."""
 
     access: ItemAccess
+    most_together: ClassVar[int] = 1_000
 
     def together(self) -> AbstractContextManager[None]:
         """Groups nothing: each write is its own, in the order of the calls."""

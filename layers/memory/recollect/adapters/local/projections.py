@@ -40,11 +40,16 @@ _REMOVED = """SELECT r.event_id, r.timestamp, s.tenant, s.user_id, r.row FROM re
     JOIN scopes s ON s.id = r.scope WHERE r.row > ? ORDER BY r.row LIMIT ?"""
 
 
+MANY_TOGETHER, ONE_BY_ONE = 300, 1
+"""Events projected in one commit. Where a judge reads them each may take a second, and a writer waits five at most."""
+
+
 class SqliteProjections:
     """Raises Throttled, Unavailable and StoredDataError."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, most_together: int = MANY_TOGETHER) -> None:
         self._database = database
+        self.most_together = most_together
 
     def together(self) -> AbstractContextManager[None]:
         """One commit for the writes of this thread inside, those of index and bus included."""
