@@ -246,7 +246,9 @@ def test_deleting_one_of_three_plans_takes_its_sentence_and_its_goal_and_no_othe
     own.settle()
     (summary,) = own.caller.get(f"/v1/users/{USER}/summaries").json["summaries"]
     left = [n for n in range(3) if n != place]
-    assert summary["sentences"] == [{"text": SENTENCES[n], "source_event_ids": [ids[n]]} for n in left]
+    assert summary["sentences"] == [
+        {"text": SENTENCES[n], "source_event_ids": [ids[n]], "in_doubt": False} for n in left
+    ]
     assert [one["goal"] for one in summary["tracked_goals"]] == [GOALS[n] for n in left]
     assert own.caller.get(f"/v1/users/{USER}/goals").json["goals"] == [before[n] for n in left]
 

@@ -32,7 +32,7 @@ from recollect.text.phrases import one_line
 from recollect.text.sentences import count_words
 
 T = TypeVar("T")
-MOST_TRACKED = 20
+MOST_TRACKED = 19
 MOST_MESSAGES = 400
 MOST_CHARACTERS = 120_000
 LONGEST_SHOWN = 1_000

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from recollect.entrypoints.http.gate import Application, Headers, Message, Receive, Send
 
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
-ALLOWED_HEADERS = ("authorization", "content-type", "idempotency-key", "if-match", "if-none-match")
+ALLOWED_HEADERS = ("authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key")
 EXPOSED_HEADERS = ("etag", "idempotent-replayed", "link", "retry-after")
 MAX_AGE_SECONDS = 3600
 ANY_ORIGIN = "*"
