@@ -14,7 +14,7 @@ from recollect.adapters.concurrency import Inline
 from recollect.adapters.local import files
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.items import SqliteIdempotencyStore, SqliteItems
-from recollect.adapters.local.projections import MANY_TOGETHER, ONE_BY_ONE, SqliteProjections, SqlitePublisher
+from recollect.adapters.local.projections import SqliteProjections, SqlitePublisher
 from recollect.adapters.local.rate_limiter import SqliteRateLimiter
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.app import App
@@ -61,7 +61,7 @@ class LocalParts(ProviderParts):
 
     @cached_property
     def projections(self) -> Projections:
-        return SqliteProjections(self._database, ONE_BY_ONE if self.pair_model is not None else MANY_TOGETHER)
+        return SqliteProjections(self._database, lambda: self.pair_model is not None)
 
     @cached_property
     def index(self) -> SearchIndex:

@@ -145,7 +145,7 @@ _OF_KIND: Mapping[BoundKind, Callable[[_Place], bool]] = {
 def holds_until(text: str, at: datetime) -> datetime | None:
     """The exclusive end, as the words say it at that instant; None without one, or if a model had to say."""
     bound = binding_bound(text, at)
-    return None if bound is None or bound.kind is BoundKind.NOW else bound.until
+    return None if bound is None else bound.until_by_words
 
 
 @lru_cache(_CACHED)

@@ -519,6 +519,11 @@ class Bound:
     kind: BoundKind = BoundKind.END
 
     @property
+    def until_by_words(self) -> datetime | None:
+        """The end; None where a model has to say whether it bounds."""
+        return None if self.kind is BoundKind.NOW else self.until
+
+    @property
     def names_end(self) -> bool:
         """Whether it says until when."""
         return self.kind is BoundKind.END

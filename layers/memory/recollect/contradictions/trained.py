@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 
 from recollect.contradictions.binding import binding_bound, clause_around
-from recollect.contradictions.bounds import Bound, BoundKind
+from recollect.contradictions.bounds import Bound
 from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
 from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
 from recollect.contradictions.parts import Span, clause_spans, parts_within
@@ -56,7 +56,7 @@ class TrainedJudge:
     def holds_until(self, said: Said) -> datetime | None:
         """The exclusive end that its words set; None where it holds for good, or a model has to say."""
         bound = self._bound(said)
-        return None if bound is None or bound.kind is BoundKind.NOW else bound.until
+        return None if bound is None else bound.until_by_words
 
     def states(self, said: Said) -> bool:
         """What only asks states nothing, nor does a word alone ("thanks")."""

@@ -23,6 +23,7 @@ from recollect.rules.groups import SummaryRules
 from recollect.summaries.draft import Draft, MakeSummary, SummaryTask, failure_of
 from recollect.summaries.goals import Goal, GoalSources, NamedGoal, merge_goals
 from recollect.summaries.late import MOST_COVERED
+from recollect.summaries.model_answer import MOST_TRACKED
 from recollect.summaries.reading import Found, ReadBacklog
 from recollect.summaries.storage import (
     GOALS,
@@ -46,7 +47,6 @@ IDS = 200
 """Ids of the seed that a summary may use: its own, then those of new goals; the last two are the audit's."""
 
 VIA = "summarize"
-_MOST_GOALS_WRITTEN = 19  # beside six more writes in one transaction of 25
 _MOST_GOALS_SHOWN = 50
 _LEASE_MARGIN = timedelta(seconds=5)
 _NOTHING_TO_QUOTE = timedelta(days=1)
@@ -161,7 +161,7 @@ class Summarize:
             places = [draft.refs[event_id] for event_id in lost if event_id in draft.refs]
             covered = _covered(work, draft)
             summary = rejections.summary(self._summary(work, draft, merged, covered).without(lost, places))
-            changed = [goal for goal in merged if goal not in goals][:_MOST_GOALS_WRITTEN]
+            changed = [goal for goal in merged if goal not in goals][:MOST_TRACKED]
             after = _after(work, draft, state, summary, covered)
             writes = [
                 state_write(after, work.order.rules, work.order.now, item.version if item else ABSENT),

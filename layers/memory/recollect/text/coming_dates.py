@@ -88,11 +88,12 @@ def day_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 def weekday_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where it names days of the week, one ("Tuesday") or each of them ("Tuesdays"), in its order, half-open."""
-    named = (match for match in _NAMES.finditer(text) if _is_weekday(fold(match.group())))
+    named = (match for match in _NAMES.finditer(text) if is_weekday(fold(match.group())))
     return tuple(sorted(match.span() for found in (named, UNSPACED_WEEKDAY.finditer(text)) for match in found))
 
 
-def _is_weekday(name: str) -> bool:
+def is_weekday(name: str) -> bool:
+    """Whether a folded name is that of a weekday, one ("tuesday") or each of them ("tuesdays")."""
     return name in WEEKDAYS or name.removesuffix("s") in WEEKDAYS
 
 

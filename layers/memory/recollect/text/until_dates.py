@@ -13,7 +13,16 @@ from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from recollect.text.coming_dates import BEGINNING, COMING_PHRASES, DAY_PATTERNS, NAME, SINCE, WEEKDAYS, numbers
+from recollect.text.coming_dates import (
+    BEGINNING,
+    COMING_PHRASES,
+    DAY_PATTERNS,
+    NAME,
+    SINCE,
+    WEEKDAYS,
+    is_weekday,
+    numbers,
+)
 from recollect.text.dates import DATE_WORDS, MONTHS, RELATIVE_PHRASES, SPACE, YEAR
 from recollect.text.phrases import CJK_CLASS, fold
 
@@ -105,7 +114,7 @@ def last_days(text: str, at: datetime) -> Iterator[LastDay]:
     if not MINYEAR < now.year < MAXYEAR:
         return
     for (start, end), day in (*_before(text, now.date()), *_behind(text, now.date())):
-        until = datetime.combine(min(day, date.max - _ONE_DAY), time.min, UTC) + _ONE_DAY
+        until = _end_of(min(day, date.max - _ONE_DAY))
         if until > now and _ends_there(text, start, end):
             yield LastDay(until, (start, end))
 
@@ -121,7 +130,11 @@ def days_now(text: str, at: datetime) -> Iterator[LastDay]:
     for match in _NOW.finditer(text):
         if not (_goes_on(text, match.end()) or _begins_then(text, *match.span())):
             day = _last_of(_CURRENT[fold(match.group())], now.date())
-            yield LastDay(datetime.combine(day, time.min, UTC) + _ONE_DAY, match.span())
+            yield LastDay(_end_of(day), match.span())
+
+
+def _end_of(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC) + _ONE_DAY
 
 
 def _begins_then(text: str, start: int, end: int) -> bool:
@@ -144,7 +157,7 @@ def _ends_there(text: str, start: int, end: int) -> bool:
 def _of_a_range(before: str) -> bool:
     range_of = _RANGE.search(before)
     name = fold(range_of["name"]) if range_of is not None else ""
-    of_days = name in WEEKDAYS or name.removesuffix("s") in WEEKDAYS or any(name in cases for cases in _CASES.values())
+    of_days = is_weekday(name) or any(name in cases for cases in _CASES.values())
     return of_days or _UNSPACED_RANGE.search(before) is not None
 
 

@@ -40,16 +40,21 @@ _REMOVED = """SELECT r.event_id, r.timestamp, s.tenant, s.user_id, r.row FROM re
     JOIN scopes s ON s.id = r.scope WHERE r.row > ? ORDER BY r.row LIMIT ?"""
 
 
-MANY_TOGETHER, ONE_BY_ONE = 300, 1
+_MANY_TOGETHER, _ONE_BY_ONE = 300, 1
 """Events projected in one commit. Where a judge reads them each may take a second, and a writer waits five at most."""
 
 
 class SqliteProjections:
-    """Raises Throttled, Unavailable and StoredDataError."""
+    """Raises Throttled, Unavailable and StoredDataError. `is_judged`: whether a judge reads what is projected."""
 
-    def __init__(self, database: Database, most_together: int = MANY_TOGETHER) -> None:
+    def __init__(self, database: Database, is_judged: Callable[[], bool] = lambda: False) -> None:
         self._database = database
-        self.most_together = most_together
+        self._is_judged = is_judged
+
+    @property
+    def most_together(self) -> int:
+        """How many events are projected in one commit: asked when something is, so that who reads loads no judge."""
+        return _ONE_BY_ONE if self._is_judged() else _MANY_TOGETHER
 
     def together(self) -> AbstractContextManager[None]:
         """One commit for the writes of this thread inside, those of index and bus included."""
