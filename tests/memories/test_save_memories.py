@@ -10,6 +10,7 @@ from embedded.memory_items import USER, delete, kept_of, patch, save, shown, sta
 from embedded.setting import ANNA, NOON, Memory, away
 from recollect.core.errors import InvalidInput, NotFound, Unavailable, VersionMismatch
 from recollect.core.event import Source
+from recollect.core.filter import AllOf, Condition, Operator
 from recollect.core.items import pages
 from recollect.core.scope import Scope
 from recollect.core.vectors import TextKind, pack_vector
@@ -294,3 +295,17 @@ def test_every_change_is_told_and_nothing_of_the_words(memory: Memory) -> None:
     assert (before["version"], after["version"]) == (1, 2)
     assert before["hash"] != after["hash"]
     assert "Lyon" not in str(entries)
+
+
+def test_memories_of_named_ids_are_read_alone_and_are_those_that_a_list_has(memory: Memory) -> None:
+    saved = [save(memory, f"Anna knows {number} songs").memory.id for number in range(5)]
+    other = save(memory, LYON, scope=Scope("acme", "bert")).memory.id
+
+    def of(*ids: str, limit: int = 200, **more: Any) -> tuple[list[str], str | None]:
+        wanted = AllOf((Condition(("id",), Operator.IN, ids), *(Condition((n,), Operator.EQ, v) for n, v in more.items())))
+        page = memory.app.memories.listing.page(ANNA, MemoryQuery(where=wanted), limit, None, memory.now)
+        return [one.id for one in page.memories], page.more
+
+    assert of(*saved[:2], other, "nothing", limit=4) == (saved[1::-1], None)
+    assert of(*saved[:2], saved[0], limit=3, content="Anna knows 0 songs") == (saved[:1], None)
+    assert of(*saved, limit=2)[0] == saved[:2:-1], "more than a page are listed as ever"

@@ -154,9 +154,10 @@ def _console(made: Mapping[str, Figures]) -> str:
     figures = made["console"]
     pages, waiting, assets = figures["pages"], figures["waiting"], figures["assets_bytes"]
     heaviest = max(pages, key=lambda name: pages[name]["bytes"])
-    first, weight = pages["users"]["first_ms"], (pages[heaviest]["bytes"] + assets) / 1000
+    slowest = max(pages, key=lambda name: pages[name]["first_ms"])
+    first, weight = pages[slowest]["first_ms"], (pages[heaviest]["bytes"] + assets) / 1000
     found = [
-        ("the first page of a process: ≤ 100 ms", f"{first:.0f} ms", first <= 100),
+        ("a page's first opening, of the processor: ≤ 100 ms", f"{first:.0f} ms ({slowest})", first <= 100),
         _page_goal(f"a page at {figures['events']:,} events", pages),
         _page_goal("the same while all events wait", waiting),
         ("a page with its style and scripts: ≤ 150 KB", f"{weight:.0f} KB ({heaviest})", weight <= 150),
@@ -166,7 +167,8 @@ def _console(made: Mapping[str, Figures]) -> str:
         for name, one in pages.items()
     ]
     head = ["page", "first, ms", "p50 / p95", "processor", "p50 / p95, all wait", "processor", "page, KB", "whole, KB"]
-    return "\n\n".join([_PAGES, goals(found), table(head, rows)])
+    about = _PAGES.format(primed=f"{figures['primed_ms']:.0f}")
+    return "\n\n".join([about, goals(found), table(head, rows)])
 
 
 def _page_goal(what: str, pages: Figures) -> Goal:
@@ -337,9 +339,9 @@ brackets: p50 without encoding the question. 10^6 events, and 10^5 users: [adr 3
 
 _PAGES = """\
 One user of a laptop's server (SQLite) with LoCoMo's turns, repeated, and 100 values that were told twice each. The
-console is asked in a process of its own, without a socket: each page once, which pays for what the process loads and
-compiles then (*first*), and all of them twenty times in turns; the same while all turns wait to be projected, as after
-an import. Milliseconds by the clock grow with what else the machine does; those of the processor hardly do, and there
+console is asked in a process of its own, without a socket, after what a server loads and compiles beside its start,
+{primed} ms of the processor: each page once (*first*, of the processor), and all of them twenty times in turns; the same
+while all turns wait to be projected, as after an import. Milliseconds by the clock grow with what else the machine does; those of the processor hardly do, and there
 is nothing else to wait for. *Whole* is a page with its style and scripts, nothing compressed."""
 
 _CALLS = """\

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from recollect.core.event import Event
-from recollect.core.filter import EVERYTHING, Filter, holds
+from recollect.core.filter import EVERYTHING, AllOf, Condition, Filter, Operator, holds
 from recollect.core.items import Item, pages
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
@@ -171,6 +171,20 @@ class MemoryQuery:
             and (self.source_event_id is None or self.source_event_id in memory.source_event_ids)
         )
 
+    @property
+    def ids(self) -> list[str] | None:
+        """The only ids that a memory may have which `where` admits; None where it does not say them."""
+        return _ids_in(self.where)
+
+
+def _ids_in(wanted: Filter) -> list[str] | None:
+    if isinstance(wanted, AllOf):
+        return next((ids for one in wanted.filters if (ids := _ids_in(one)) is not None), None)
+    if not isinstance(wanted, Condition) or wanted.path != ("id",):
+        return None
+    values = {Operator.EQ: (wanted.value,), Operator.IN: wanted.value}.get(wanted.operator)
+    return None if values is None else [one for one in values if isinstance(one, str)]
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
@@ -183,7 +197,8 @@ class MemoryPage:
 class ListMemories:
     """Lists no expired or rejected memory, and none with a deleted record. A page reads at most 1,000 items.
 
-    Each memory is in its current status and in the words that hold now, or in all its words where none do.
+    Each memory is in its current status and in the words that hold now, or in all its words where none do. Where the
+    query says their ids and they fit on the page, these alone are read.
     """
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
@@ -200,6 +215,8 @@ class ListMemories:
             found = self._read.stored(scope, [query.source_event_id]).values()
             there = self._shown(scope, [one.memory for one in found], query, now)
             return MemoryPage(_without(rejections, there), None)
+        if after is None and query.ids is not None and len(query.ids) <= limit:
+            return MemoryPage(_without(rejections, self._named(scope, query.ids, query, now)), None)
         shown: list[Memory] = []
         for _ in range(_MOST_PAGES):
             page = self._items.page(scope.user, MEMORIES, limit - len(shown), after, descending=True)
@@ -216,6 +233,11 @@ class ListMemories:
         read = pages(lambda after: self._items.page(scope.user, path, _PAGE, after))
         found = [memory_in(item.value) for page in read for item in page.items]
         return list(_without(self._gate.load(scope), found))
+
+    def _named(self, scope: Scope, ids: Iterable[str], query: MemoryQuery, now: datetime) -> list[Memory]:
+        """Those of these ids, in the order of all pages: references to other memories are none."""
+        items = sorted(self._read.items(scope, ids).items(), reverse=True)
+        return self._shown(scope, [memory_in(one.value) for _, one in items if SAME_AS not in one.value], query, now)
 
     def _shown(self, scope: Scope, memories: list[Memory], query: MemoryQuery, now: datetime) -> list[Memory]:
         events = self._timeline.read(scope, [memory.ref for memory in memories]) if memories else {}

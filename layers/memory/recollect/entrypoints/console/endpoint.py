@@ -1,6 +1,6 @@
 """The console's door: who looks, whether a form is this browser's, which page, and what is said of an error."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from time import perf_counter
@@ -12,6 +12,7 @@ from recollect.core.errors import Forbidden, Unauthenticated
 from recollect.entrypoints.console.api import Api, Dispatch, Refusal
 from recollect.entrypoints.console.assets import asset
 from recollect.entrypoints.console.forms import form_of
+from recollect.entrypoints.console.rendering import compile_templates
 from recollect.entrypoints.console.sessions import PATH, Session
 from recollect.entrypoints.console.spending import CountedRequests
 from recollect.entrypoints.console.views.data import NDJSON
@@ -22,6 +23,8 @@ from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.problems import reply_to
 from recollect.entrypoints.http.routes import GROUPS, routes_of
 from recollect.entrypoints.http.routing import Route, find_route, path_ids
+from recollect.entrypoints.http.warm_up import USER as NOBODY_ID
+from recollect.entrypoints.http.warm_up import as_nobody, unheard_log
 from recollect.settings import Principal
 
 _SUBJECTS = ("users", "memories", "asking", "decisions", "derived", "data", "imports", "tenant", "operations")
@@ -37,6 +40,8 @@ PAGE_HEADERS = {
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+_OF_NOBODY = ("", "/timeline", "/decisions", "/summaries", "/data", "/erase", "/ask", "/memories/none")
+_PRIMED = ("", *(f"/users/{NOBODY_ID}{one}" for one in _OF_NOBODY), "/operations", "/knowledge", "/rules")
 _STALE = "The form was not made for this browser, or is too old. Go back, load the page again, and repeat it."
 _ELSEWHERE = "The request came from another site."
 
@@ -172,6 +177,18 @@ class Console:
         if error.status == 401:
             return visit.page("sign_in.html", 401, wrong=False)
         return visit.page("problem.html", error.status, problem=error.problem, sentences=error.sentences)
+
+
+def prime(app: App, is_wanted: Callable[[], bool]) -> None:
+    """Does what the first visit of a page would wait for: templates, and the modules and models behind its calls.
+
+    It reads as `NOBODY`, writes nothing, and ends early where it is not wanted any more.
+    """
+    compile_templates(is_wanted)
+    console = Console.over(app, as_nobody, unheard_log(app.settings.log_level))
+    for path in _PRIMED:
+        if is_wanted():
+            console.answer(Call(method="GET", path=f"{PATH}{path}"))
 
 
 def _page_path(path: str) -> str:

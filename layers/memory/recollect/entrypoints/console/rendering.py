@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import cache
@@ -38,6 +38,14 @@ def link(*parts: str, **query: Any) -> str:
 def render(template: str, values: Mapping[str, Any]) -> str:
     """The page. Escapes everything that is not a template's own."""
     return _environment().get_template(template).render(values)
+
+
+def compile_templates(is_wanted: Callable[[], bool]) -> None:
+    """Has every template ready, as long as that is wanted: else the first page made of one waits for it."""
+    made = _environment()
+    for name in made.list_templates():
+        if is_wanted():
+            made.get_template(name)
 
 
 @cache

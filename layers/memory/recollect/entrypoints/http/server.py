@@ -5,6 +5,7 @@ import ipaddress
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from threading import Event, Thread
 from urllib.parse import parse_qsl
 
 from recollect.app import App
@@ -106,6 +107,30 @@ def _console(app: App, log: RequestLog) -> Application:
     return _answering(Console.over(app, key_credentials(app.settings), log).answer, app.settings)
 
 
+class _Priming:
+    """Makes the console's pages ready beside the first requests, half a second of a processor, where it is installed."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._over = Event()
+        self._thread = Thread(target=self._run, name="prime-console") if find_spec("jinja2") is not None else None
+
+    def start(self) -> None:
+        if self._thread is not None:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Ends it after the page that it is at."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        from recollect.entrypoints.console.endpoint import prime
+
+        prime(self._app, lambda: not self._over.is_set())
+
+
 def _all_routes() -> list[Route]:
     return routes_of((*GROUPS, *OWN_SERVER))
 
@@ -199,11 +224,14 @@ def _serve_app(app: App, host: str, port: int) -> None:
         timeout_graceful_shutdown=_LAST_REQUESTS_SECONDS,
     )
     raise_gc_threshold()
+    priming = _Priming(app)
     projector = background_projector(app) if app.settings.projector == "on" else None
     if projector is not None:
         projector.start()
     try:
+        priming.start()
         uvicorn.Server(config).run()
     finally:
+        priming.stop()
         if projector is not None:
             projector.stop()

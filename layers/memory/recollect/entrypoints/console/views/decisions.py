@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.entrypoints.console.api import absent, user_path
-from recollect.entrypoints.console.reach import read_either
+from recollect.entrypoints.console.reach import memories_of, read_either
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
@@ -12,6 +12,7 @@ views = Views()
 _USER = ("users", "{user_id}")
 _CONFLICT = (*_USER, "conflicts", "{conflict_id}")
 _DECISION = (*_USER, "decisions", "{decision_id}")
+_OPEN, _DECIDED = ("newer", "older"), ("winner", "loser")
 _SHOWN = 20
 _PAGES = 5
 
@@ -24,12 +25,14 @@ def decisions(visit: Visit) -> Reply:
     decided = visit.api.get(path, status=query.get("status"), limit=_SHOWN, cursor=query.get("cursor"))
     first = "cursor" not in query
     open_ones = visit.api.get(user_path(user_id, "conflicts"), status="open", limit=_SHOWN) if first else {}
-    texts: dict[str, Any] = {}
+    conflicts, made = open_ones.get("conflicts", ()), decided["arbitrations"]
+    named = [one[side] for found, sides in ((conflicts, _OPEN), (made, _DECIDED)) for one in found for side in sides]
+    texts: dict[str, Any] = memories_of(visit, named)
     return visit.page(
         "decisions.html",
-        conflicts=[_sides(visit, one, ("newer", "older"), texts) for one in open_ones.get("conflicts", ())],
+        conflicts=[_sides(visit, one, _OPEN, texts) for one in conflicts],
         more_conflicts="next_cursor" in open_ones,
-        decisions=[_sides(visit, one, ("winner", "loser"), texts) for one in decided["arbitrations"]],
+        decisions=[_sides(visit, one, _DECIDED, texts) for one in made],
         more=decided.get("next_cursor"),
     )
 
@@ -62,7 +65,7 @@ def _one(visit: Visit, collection: str, object_id: str) -> Any:
 @views.get(*_CONFLICT, "settle")
 def ask_to_settle(visit: Visit) -> Reply:
     """What settling it so would do."""
-    found = _sides(visit, _one(visit, "conflicts", visit.ids["conflict_id"]), ("newer", "older"), {})
+    found = _sides(visit, _one(visit, "conflicts", visit.ids["conflict_id"]), _OPEN, {})
     return visit.page("settle.html", conflict=found, winner=visit.query.get("winner", ""))
 
 
@@ -78,7 +81,7 @@ def settle(visit: Visit) -> Reply:
 @views.get(*_DECISION, "revert")
 def ask_to_revert(visit: Visit) -> Reply:
     """What taking it back would do."""
-    found = _sides(visit, _one(visit, "arbitrations", visit.ids["decision_id"]), ("winner", "loser"), {})
+    found = _sides(visit, _one(visit, "arbitrations", visit.ids["decision_id"]), _DECIDED, {})
     return visit.page("revert.html", decision=found)
 
 
