@@ -13,7 +13,7 @@ from entrypoints.console.visiting import FORM
 from entrypoints.http.conftest import opened
 from recollect.app import App
 from recollect.core.scope import Scope
-from recollect.entrypoints.console.api import Api
+from recollect.entrypoints.console.api import Api, user_path
 from recollect.entrypoints.console.endpoint import Console, views
 from recollect.entrypoints.http.access_log import AccessLog
 from recollect.entrypoints.http.credentials import Authenticate
@@ -98,25 +98,25 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
         yield Kept(app, filled(app))
 
 
-def filled(app: App) -> dict[str, str]:
-    """The ids of what anna has."""
+def filled(app: App, user_id: str = "anna") -> dict[str, str]:
+    """The ids of what a user has."""
     api = Kept(app, {}).api()
 
-    def said(*texts: str, user: str = "anna") -> list[str]:
+    def said(*texts: str, user: str = user_id) -> list[str]:
         events = {"user_id": user, "events": [{"content": text} for text in texts]}
         return [one["event_id"] for one in api.post("/v1/events", events)["results"]]
 
     def remembered(text: str) -> str:
-        return str(api.post("/v1/memories", {"user_id": "anna", "content": text})["id"])
+        return str(api.post("/v1/memories", {"user_id": user_id, "content": text})["id"])
 
     event, smoking = said("My goal is to run a marathon.", "I smoke")
-    api.post("/v1/users/anna/summaries", force="true")
-    api.send("DELETE", f"/v1/users/anna/events/{smoking}", query={"reject": "true"})
+    api.post(user_path(user_id, "summaries"), force="true")
+    api.send("DELETE", user_path(user_id, "events", smoking), query={"reject": "true"})
     memory, newer = remembered("I live in Lyon"), remembered("Ada is my aunt")
     settled, conflict = (
-        left_open(app, older, newer, Scope("acme", "anna")) for older in (memory, remembered("Ada is my sister"))
+        left_open(app, older, newer, Scope("acme", user_id)) for older in (memory, remembered("Ada is my sister"))
     )
-    api.post(f"/v1/users/anna/conflicts/{settled}/resolve", {"winner": memory})
+    api.post(user_path(user_id, "conflicts", settled, "resolve"), {"winner": memory})
     api.send("PUT", "/v1/knowledge/notes/hours", {"value": {"open": "nine to five"}})
     said("I was here", user="zoe")
     return {
@@ -124,9 +124,9 @@ def filled(app: App) -> dict[str, str]:
         "memory_id": memory,
         "version": "1",
         "conflict_id": conflict,
-        "decision_id": api.get("/v1/users/anna/arbitrations")["arbitrations"][0]["id"],
-        "goal_id": api.get("/v1/users/anna/goals")["goals"][0]["id"],
-        "rejection_id": api.get("/v1/users/anna/rejections")["rejections"][0]["id"],
+        "decision_id": api.get(user_path(user_id, "arbitrations"))["arbitrations"][0]["id"],
+        "goal_id": api.get(user_path(user_id, "goals"))["goals"][0]["id"],
+        "rejection_id": api.get(user_path(user_id, "rejections"))["rejections"][0]["id"],
         "job_id": api.post("/v1/jobs/reconcile", {}, wait="true")["job_id"],
         "erasure_id": api.send("DELETE", "/v1/users/zoe").document["erasure_id"],
     }

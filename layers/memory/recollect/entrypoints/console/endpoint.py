@@ -16,7 +16,17 @@ from recollect.entrypoints.console.rendering import compile_templates
 from recollect.entrypoints.console.sessions import PATH, Session
 from recollect.entrypoints.console.spending import CountedRequests
 from recollect.entrypoints.console.views.data import NDJSON
-from recollect.entrypoints.console.visit import FETCHED, START, Counted, NewestJobs, Views, Visit
+from recollect.entrypoints.console.visit import (
+    FETCHED,
+    LEVELS,
+    START,
+    Counted,
+    NewestJobs,
+    View,
+    Views,
+    Visit,
+    is_light,
+)
 from recollect.entrypoints.http.credentials import Authenticate
 from recollect.entrypoints.http.dispatch import Answer, Dispatcher, RequestLog, rendered
 from recollect.entrypoints.http.messages import Call, Reply
@@ -43,6 +53,8 @@ PAGE_HEADERS = {
 _OF_NOBODY = ("", "/timeline", "/decisions", "/summaries", "/data", "/erase", "/ask", "/memories/none")
 _PRIMED = ("", *(f"/users/{NOBODY_ID}{one}" for one in _OF_NOBODY), "/operations", "/knowledge", "/rules")
 _STALE = "The form was not made for this browser, or is too old. Go back, load the page again, and repeat it."
+_TOO_LONG = "What was asked for is longer than a page may be. The API has it."
+_NOT_SHOWN_AGAIN = "What you sent was not taken, and is longer than a page may be. Go back: the form there still has it."
 _ELSEWHERE = "The request came from another site."
 
 
@@ -115,8 +127,7 @@ class Console:
             return visit.page("sign_in.html", 401, wrong=False)
         route, segments = find_route(self._routes, replace(call, path=path.rstrip("/")))
         seen.append(route)
-        view = self._views[id(route)]
-        return view(self._visit(call, session, principal, path_ids(segments)))
+        return _light(self._views[id(route)], self._visit(call, session, principal, path_ids(segments)))
 
     def _visit(
         self, call: Call, session: Session, principal: Principal | None, ids: Mapping[str, str] | None = None
@@ -179,16 +190,24 @@ class Console:
         return visit.page("problem.html", error.status, problem=error.problem, sentences=error.sentences)
 
 
-def prime(app: App, is_wanted: Callable[[], bool]) -> None:
+def _light(view: View, visit: Visit) -> Reply:
+    """What a view answers; of a page that is too heavy as much as it may weigh. A form is sent once."""
+    for level in range(LEVELS if visit.call.method == "GET" else 1):
+        reply = view(replace(visit, level=level))
+        if is_light(reply):
+            return reply
+    told = _TOO_LONG if visit.call.method == "GET" else _NOT_SHOWN_AGAIN
+    return visit.page("problem.html", reply.status, problem={"title": "This page would be too long"}, sentences=[told])
+
+
+def prime(app: App, is_wanted: Callable[[], bool]) -> list[int]:
     """Does what the first visit of a page would wait for: templates, and the modules and models behind its calls.
 
-    It reads as `NOBODY`, writes nothing, and ends early where it is not wanted any more.
+    It reads as `NOBODY`, writes nothing, and ends early where it is not wanted any more. The statuses of the pages.
     """
     compile_templates(is_wanted)
     console = Console.over(app, as_nobody, unheard_log(app.settings.log_level))
-    for path in _PRIMED:
-        if is_wanted():
-            console.answer(Call(method="GET", path=f"{PATH}{path}"))
+    return [console.answer(Call(method="GET", path=f"{PATH}{path}")).status for path in _PRIMED if is_wanted()]
 
 
 def _page_path(path: str) -> str:

@@ -11,6 +11,8 @@ from recollect.entrypoints.console.visit import Visit
 from recollect.retrieval.reasons import RELATED
 
 _SUMMARIES = 20
+_SENTENCES = 40
+_GOALS = 20
 _LOOKED_AT = 10
 _ECHOES = 5
 _ASKED_CHARACTERS = 2_000
@@ -18,15 +20,21 @@ _ASKED_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What rests on some events: of each of the newest twenty summaries its sentences, and the goals."""
+    """What rests on some events: of the newest twenty summaries `count` sentences, and the goals.
+
+    `told` and `goals` are those that a page shows: `more` others there are.
+    """
 
     told: list[tuple[Mapping[str, Any], list[str]]]
     goals: list[Mapping[str, Any]]
+    count: int
+    goal_count: int
 
     @property
-    def count(self) -> int:
-        """How many sentences."""
-        return sum(len(sentences) for _, sentences in self.told)
+    def more(self) -> int:
+        """How many sentences and goals are not shown."""
+        shown = sum(len(sentences) for _, sentences in self.told)
+        return self.count - shown + self.goal_count - len(self.goals)
 
 
 def derived_of(visit: Visit, event_ids: set[str]) -> Derived:
@@ -35,7 +43,10 @@ def derived_of(visit: Visit, event_ids: set[str]) -> Derived:
     summaries = visit.api.get(user_path(user_id, "summaries"), limit=_SUMMARIES)["summaries"]
     told = [(one, [said["text"] for said in one["sentences"] if _rests(said, event_ids)]) for one in summaries]
     goals = visit.api.get(user_path(user_id, "goals"))["goals"]
-    return Derived([one for one in told if one[1]], [one for one in goals if _rests(one, event_ids)])
+    resting = [one for one in goals if _rests(one, event_ids)]
+    shown = [(one, sentences[: visit.most(_SENTENCES)]) for one, sentences in told if sentences]
+    count = sum(len(sentences) for _, sentences in told)
+    return Derived(shown[: visit.most(_SUMMARIES)], resting[: visit.most(_GOALS)], count, len(resting))
 
 
 def _rests(one: Mapping[str, Any], event_ids: set[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,10 @@ FETCHED = "/console-pages"
 """Where the shell's script asks for pages behind an authorizer, which takes no cookie (`elsewhere`)."""
 START = "/start"
 """The first page there: a route for all that is below a path needs something below it."""
+MOST_BYTES = 85_000
+"""Of a page; with the style and scripts, which a browser keeps, 150 KB."""
+LEVELS = 8
+"""How often a page that is too heavy is made anew, each time with shorter previews and, from the third on, half of each list."""
 
 
 NewestJobs = Callable[[str, int], Sequence[Job]]
@@ -33,7 +37,7 @@ Counted = Callable[[str], Mapping[str, int]]
 class Visit:
     """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked.
 
-    `newest_jobs` and `counted` are None where they are another process's.
+    `newest_jobs` and `counted` are None where they are another process's. `level` says how often the page was too heavy.
     """
 
     call: Call
@@ -45,6 +49,20 @@ class Visit:
     ids: Mapping[str, str] = field(default_factory=dict)
     is_fetched: bool = False
     can_sign_out: bool = False
+    level: int = 0
+
+    def most(self, count: int) -> int:
+        """How many of a list are shown, of so many at most; one at least."""
+        return max(1, count >> max(0, self.level - 1))
+
+    def letters(self, count: int) -> int:
+        """How many characters of a preview are shown, of so many at most."""
+        return max(20, count >> 2 * self.level)
+
+    def start(self, name: str, count: int) -> int:
+        """Where in a list of so many the page begins, as the address says by that name."""
+        asked = self.query.get(name, "")
+        return int(asked) if asked in map(str, range(count)) else 0
 
     @cached_property
     def query(self) -> Mapping[str, str]:
@@ -62,7 +80,20 @@ class Visit:
         return self.call.request_id is not None
 
     def page(self, template: str, status: int = 200, **values: Any) -> Reply:
-        """A page made of a template."""
+        """A page made of a template; of what a form has sent, and cannot be asked again, as much as it may weigh."""
+        if self.call.method == "POST":
+            return self.fitted(template, status, **values)
+        return Reply(status, self._rendered(template, values), content_type=HTML)
+
+    def fitted(self, template: str, status: int = 200, **values: Any) -> Reply:
+        """A page of values that stay, made at the first level at which it is not too heavy."""
+        for level in range(LEVELS):
+            reply = Reply(status, replace(self, level=level)._rendered(template, values), content_type=HTML)
+            if is_light(reply):
+                break
+        return reply
+
+    def _rendered(self, template: str, values: Mapping[str, Any]) -> str:
         whole = {
             "visit": self,
             "ids": self.ids,
@@ -70,12 +101,17 @@ class Visit:
             "once": secrets.token_urlsafe(16),
             **values,
         }
-        return Reply(status, render(template, whole), content_type=HTML)
+        return render(template, whole)
 
     def go(self, *parts: str, **query: Any) -> Reply:
         """Another page, after something was done."""
         target = link(*parts, **query)
         return Reply(303, "", {"Location": fetched(target) if self.is_fetched else target})
+
+
+def is_light(reply: Reply) -> bool:
+    """Whether it is no page, or one that is not too heavy."""
+    return reply.content_type != HTML or len(str(reply.body).encode()) <= MOST_BYTES
 
 
 def fetched(target: str) -> str:

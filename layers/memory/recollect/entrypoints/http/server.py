@@ -5,7 +5,7 @@ import ipaddress
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from threading import Event, Thread
+from threading import Event, Timer
 from urllib.parse import parse_qsl
 
 from recollect.app import App
@@ -24,6 +24,7 @@ from recollect.settings import Settings
 _BESIDE_THE_MODEL_SECONDS = 5.0
 _KEEP_ALIVE_SECONDS = 5
 _LAST_REQUESTS_SECONDS = 5
+_PRIMED_AFTER_SECONDS = 1.0
 _MCP_PATH = "/mcp"
 _CONSOLE_PATH = "/console"
 _CONSOLE_BYTES = 33_000_000
@@ -108,21 +109,22 @@ def _console(app: App, log: RequestLog) -> Application:
 
 
 class _Priming:
-    """Makes the console's pages ready beside the first requests, half a second of a processor, where it is installed."""
+    """Makes the console's pages ready soon after the start: half a second of a processor, where it is installed."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._over = Event()
-        self._thread = Thread(target=self._run, name="prime-console") if find_spec("jinja2") is not None else None
+        self._thread = Timer(_PRIMED_AFTER_SECONDS, self._run)
 
     def start(self) -> None:
-        if self._thread is not None:
+        if find_spec("jinja2") is not None:
             self._thread.start()
 
     def stop(self) -> None:
         """Ends it after the page that it is at."""
         self._over.set()
-        if self._thread is not None:
+        self._thread.cancel()
+        if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:

@@ -27,7 +27,7 @@ def ask(visit: Visit) -> Reply:
                 raise
             problems = refused.sentences
     values: dict[str, Any] = {"answer": answer, "problems": problems}
-    return visit.page("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, signals=SIGNALS, **values)
+    return visit.fitted("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, signals=SIGNALS, **values)
 
 
 def _asked(visit: Visit, shown: str) -> Any:

@@ -32,7 +32,7 @@ REACHED = {
 def data(visit: Visit) -> Reply:
     """What one can take along, bring, let in again, or erase."""
     path = user_path(visit.ids["user_id"], "rejections")
-    page = visit.api.get(path, limit=_SHOWN, cursor=visit.query.get("cursor"))
+    page = visit.api.get(path, limit=visit.most(_SHOWN), cursor=visit.query.get("cursor"))
     return visit.page("data.html", rejections=page["rejections"], more=page.get("next_cursor"), **form_values(visit))
 
 

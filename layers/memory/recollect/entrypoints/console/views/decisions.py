@@ -22,9 +22,9 @@ def decisions(visit: Visit) -> Reply:
     """Open conflicts first, then what was decided, the newest first."""
     user_id, query = visit.ids["user_id"], visit.query
     path = user_path(user_id, "arbitrations")
-    decided = visit.api.get(path, status=query.get("status"), limit=_SHOWN, cursor=query.get("cursor"))
+    decided = visit.api.get(path, status=query.get("status"), limit=visit.most(_SHOWN), cursor=query.get("cursor"))
     first = "cursor" not in query
-    open_ones = visit.api.get(user_path(user_id, "conflicts"), status="open", limit=_SHOWN) if first else {}
+    open_ones = visit.api.get(user_path(user_id, "conflicts"), status="open", limit=visit.most(_SHOWN)) if first else {}
     conflicts, made = open_ones.get("conflicts", ()), decided["arbitrations"]
     named = [one[side] for found, sides in ((conflicts, _OPEN), (made, _DECIDED)) for one in found for side in sides]
     texts: dict[str, Any] = memories_of(visit, named)

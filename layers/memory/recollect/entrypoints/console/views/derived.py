@@ -12,6 +12,7 @@ views = Views()
 _USER = ("users", "{user_id}")
 _GOAL = (*_USER, "goals", "{goal_id}")
 _SHOWN = 10
+_GOALS = 20
 
 
 @views.get(*_USER, "summaries")
@@ -22,13 +23,17 @@ def summaries(visit: Visit) -> Reply:
 
 def _page(visit: Visit, problems: list[str], status: int = 200) -> Reply:
     user_id = visit.ids["user_id"]
-    page = visit.api.get(user_path(user_id, "summaries"), limit=_SHOWN, cursor=visit.query.get("cursor"))
+    page = visit.api.get(user_path(user_id, "summaries"), limit=visit.most(_SHOWN), cursor=visit.query.get("cursor"))
+    goals = visit.api.get(user_path(user_id, "goals"))["goals"]
+    begin = visit.start("goals", len(goals))
+    end = begin + visit.most(_GOALS)
     return visit.page(
         "summaries.html",
         status,
         summaries=page["summaries"],
         more=page.get("next_cursor"),
-        goals=visit.api.get(user_path(user_id, "goals"))["goals"],
+        goals=goals[begin:end],
+        more_goals=end if end < len(goals) else None,
         goal_statuses=list(GoalStatus),
         occasions=list(CheckInStatus),
         problems=problems,

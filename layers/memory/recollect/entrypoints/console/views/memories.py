@@ -7,7 +7,9 @@ from recollect.entrypoints.console.api import Refusal, absent, user_path
 from recollect.entrypoints.console.reach import derived_of, echoes_of, read_either, similarity_of, sources_in
 from recollect.entrypoints.console.topics import by_topic
 from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.console.words import PART_BYTES, part_of, weight, with_part
 from recollect.entrypoints.http.messages import Reply
+from recollect.entrypoints.http.models import CONTENT_BYTES
 from recollect.retrieval.reasons import RELATED
 
 views = Views()
@@ -19,6 +21,7 @@ _READ_FOR_ENDED = 100
 """A search cannot be asked for superseded ones alone."""
 _SOURCES = 10
 _VERSIONS = 10
+_KEYWORD_BYTES = 4_000
 _LOOKED_THROUGH = 20
 _TWO = 2
 _STATED = ("id", "user_id", "content", "importance", "timestamp", "source", "keywords")
@@ -34,7 +37,7 @@ def memories(visit: Visit) -> Reply:
         found, others = _search(visit, status)
         return visit.page("memories.html", which=status, found=found, others=others, topics=[], more=None)
     wanted = {"status": None if status == "all" else status, "key": query.get("key")}
-    page = visit.api.get(user_path(user_id, "memories"), **wanted, limit=_SHOWN, cursor=query.get("cursor"))
+    page = visit.api.get(user_path(user_id, "memories"), **wanted, limit=visit.most(_SHOWN), cursor=query.get("cursor"))
     topics = by_topic(page["memories"])
     return visit.page("memories.html", which=status, found=None, topics=topics, more=page.get("next_cursor"))
 
@@ -47,7 +50,8 @@ def _search(visit: Visit, status: str) -> tuple[list[Mapping[str, Any]], list[Ma
     answer = visit.api.post("/v1/search", asked)
     hits = [one for one in (*answer["results"], *answer.get("near_misses", ())) if not ended or _has(one, status)]
     matches = [one for one in hits if _matches(one)]
-    return matches[:_FOUND], [one for one in hits if not _matches(one)][:_FOUND]
+    most = visit.most(_FOUND)
+    return matches[:most], [one for one in hits if not _matches(one)][:most]
 
 
 def _has(hit: Mapping[str, Any], status: str) -> bool:
@@ -98,12 +102,22 @@ def ask_to_merge(visit: Visit) -> Reply:
 
 def _merging(visit: Visit, both: Sequence[Any], given: Mapping[str, Any], status: int = 200, **values: Any) -> Reply:
     """The page with both, the older one first; `given` are the fields of its form, as far as there are any."""
-    older, newer = sorted(both, key=lambda one: (one["timestamp"], one["id"]))
-    first, second = ({name: one[name] for name in _STATED} for one in (older, newer))
-    joined = visit.api.post("/v1/merges", {"first": first, "second": second})["merged"]["content"]
-    shown = {"words": "joined", "content": joined, "problems": [], **given, **values}
+    older, newer = _by_age(both)
+    joined = _joined(visit, older, newer)
+    is_allowed = len(joined.encode()) <= CONTENT_BYTES
+    words = {"words": "joined" if is_allowed else newer["id"], "content": joined}
+    shown = {**words, "is_allowed": is_allowed, "fits": weight(joined) <= PART_BYTES, "problems": [], **given, **values}
     sources = [(one, sources_of(visit, one)) for one in (older, newer)]
     return visit.page("merge.html", status, both=both, sides=sources, given=shown)
+
+
+def _by_age(both: Sequence[Any]) -> list[Any]:
+    return sorted(both, key=lambda one: (one["timestamp"], one["id"]))
+
+
+def _joined(visit: Visit, older: Mapping[str, Any], newer: Mapping[str, Any]) -> str:
+    first, second = ({name: one[name] for name in _STATED} for one in (older, newer))
+    return str(visit.api.post("/v1/merges", {"first": first, "second": second})["merged"]["content"])
 
 
 @views.post(*_USER, "merge")
@@ -113,7 +127,8 @@ def merge(visit: Visit) -> Reply:
     both = [visit.api.get(user_path(user_id, "memories", form.get(f"memory_{place}") or "-")) for place in range(_TWO)]
     versions = [form.get(f"version_{place}", "") for place in range(_TWO)]
     kept = _kept(both, form.get("words", ""))
-    body = {"other": both[1 - kept]["id"], "other_version": _whole(versions[1 - kept]), "content": _words(both, form)}
+    words = _words(visit, both)
+    body = {"other": both[1 - kept]["id"], "other_version": _whole(versions[1 - kept]), "content": words}
     path, once = user_path(user_id, "memories", both[kept]["id"], "merge"), {"idempotency-key": form.get("once") or "-"}
     try:
         visit.api.send("POST", path, body, version=versions[kept] or "0", headers=once)
@@ -130,9 +145,12 @@ def _kept(both: Sequence[Mapping[str, Any]], words: str) -> int:
     return ids.index(words) if words in ids else max((0, 1), key=lambda at: (both[at]["timestamp"], ids[at]))
 
 
-def _words(both: Sequence[Mapping[str, Any]], form: Mapping[str, str]) -> str:
-    words = {one["id"]: str(one["content"]) for one in both}
-    return words.get(form.get("words", ""), form.get("content", ""))
+def _words(visit: Visit, both: Sequence[Mapping[str, Any]]) -> str:
+    """Those of one, what the form says, or, where it was too long for the form, both."""
+    form, words = visit.form, {one["id"]: str(one["content"]) for one in both}
+    if form.get("words") in words:
+        return words[form["words"]]
+    return form["content"] if "content" in form else _joined(visit, *_by_age(both))
 
 
 def _whole(text: str) -> int | str:
@@ -151,12 +169,16 @@ def record(visit: Visit) -> Reply:
 def memory(visit: Visit) -> Reply:
     """One memory: what it rests on, what became of it, and every version."""
     found = _memory(visit)
-    history = _history(visit)
+    history = _before_and_after(_history(visit))
+    begin = visit.start("versions", len(history))
+    end = begin + visit.most(_VERSIONS)
     return visit.page(
         "memory.html",
         memory=found,
+        words=part_of(found["content"], visit.query.get("part", "")),
         sources=sources_of(visit, found),
-        history=_before_and_after(history),
+        history=history[begin:end],
+        earlier=end if end < len(history) else None,
         decisions=_decisions(visit, found),
         derived=derived_of(visit, sources_in(found)),
     )
@@ -168,7 +190,7 @@ def _memory(visit: Visit) -> Any:
 
 def _history(visit: Visit) -> list[Any]:
     path = user_path(visit.ids["user_id"], "memories", visit.ids["memory_id"], "history")
-    return list(visit.api.get(path)["history"])[-_VERSIONS:]
+    return list(visit.api.get(path)["history"])
 
 
 def _before_and_after(history: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -179,7 +201,7 @@ def _before_and_after(history: Sequence[Any]) -> list[tuple[Any, Any]]:
 def sources_of(visit: Visit, found: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The events that a memory was made from, the first ten by their ids; None for one that is gone."""
     user_id = visit.ids["user_id"]
-    return [(one, visit.api.find(user_path(user_id, "events", one))) for one in found["source_event_ids"][:_SOURCES]]
+    return [(one, visit.api.find(user_path(user_id, "events", one))) for one in found["source_event_ids"][: visit.most(_SOURCES)]]
 
 
 def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
@@ -187,7 +209,7 @@ def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
     user_id, decided = visit.ids["user_id"], []
     others: dict[str, Any] = {}
     for side, opposite in (("loser", "winner"), ("winner", "loser")):
-        asked = {side: found["id"], "limit": _LOOKED_THROUGH}
+        asked = {side: found["id"], "limit": visit.most(_LOOKED_THROUGH)}
         for one in visit.api.get(user_path(user_id, "arbitrations"), **asked)["arbitrations"]:
             other = one[opposite]
             if other not in others and len(others) < _SOURCES:
@@ -200,29 +222,34 @@ def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
 def ask_to_edit(visit: Visit) -> Reply:
     """A form with its words."""
     found = _memory(visit)
-    given = {**found, "keywords": ", ".join(found["keywords"])}
-    return visit.page("edit_memory.html", given=given, problems=[], **_editing(visit, found))
+    words = part_of(found["content"], visit.query.get("part", ""))
+    given = {**found, "content": words.text, "keywords": ", ".join(found["keywords"])}
+    return visit.page("edit_memory.html", given=given, words=words, problems=[], **_editing(visit, found))
 
 
 def _editing(visit: Visit, found: Mapping[str, Any]) -> dict[str, Any]:
-    """The memory, what an edit reaches, and what it does not."""
+    """The memory, what an edit reaches, and what it does not; whether its keywords fit into the form too."""
     known = sources_in(found)
     echoes = echoes_of(visit, found["content"], known)
-    return {"memory": found, "derived": derived_of(visit, known), "echoes": echoes}
+    has_keywords = weight(", ".join(found["keywords"])) <= _KEYWORD_BYTES
+    return {"memory": found, "derived": derived_of(visit, known), "echoes": echoes, "has_keywords": has_keywords}
 
 
 @views.post(*_MEMORY, "edit")
 def edit(visit: Visit) -> Reply:
     """Changes it where it is still the version that was shown."""
-    form = visit.form
-    words = [word.strip() for word in form.get("keywords", "").split(",") if word.strip()]
-    changes: dict[str, Any] = {"content": form.get("content", ""), "keywords": words}
+    form, found = visit.form, _memory(visit)
+    part = form.get("part", "")
+    changes: dict[str, Any] = {"content": with_part(found["content"], form.get("content", ""), part)}
+    if not form.get("without_keywords"):
+        changes["keywords"] = [word.strip() for word in form.get("keywords", "").split(",") if word.strip()]
     if form.get("importance"):
         changes["importance"] = _number(form["importance"])
     try:
         _patch(visit, changes)
     except Refusal as refused:
-        return _given_back(visit, refused, "edit_memory.html", **_editing(visit, _memory(visit)))
+        shown = {"words": part_of(found["content"], part), **_editing(visit, found)}
+        return _given_back(visit, refused, "edit_memory.html", **shown)
     return _shown(visit, "edited")
 
 

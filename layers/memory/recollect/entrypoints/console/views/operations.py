@@ -24,7 +24,7 @@ REACHES = {
 def operations(visit: Visit) -> Reply:
     """Backlog, parts, and the newest jobs, erasures among them."""
     _check_admin(visit)
-    jobs = visit.newest_jobs(visit.principal.tenant, _NEWEST) if visit.newest_jobs is not None else None
+    jobs = visit.newest_jobs(visit.principal.tenant, visit.most(_NEWEST)) if visit.newest_jobs is not None else None
     costs = spent(visit.counted(visit.principal.tenant) if visit.counted is not None else None)
     shown = {"readiness": _readiness(visit), "jobs": jobs, "kinds": REACHES, "costs": costs, "prices": prices()}
     return visit.page("operations.html", **shown)

@@ -7,6 +7,7 @@ from typing import Any
 from recollect.entrypoints.console.api import Refusal
 from recollect.entrypoints.console.rendering import pretty
 from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.console.words import part_of, with_part
 from recollect.entrypoints.http.messages import Reply
 from recollect.entrypoints.http.models import NotJson, parse_json
 from recollect.entrypoints.http.problems import Refused, read_as
@@ -29,7 +30,7 @@ def knowledge(visit: Visit) -> Reply:
     query, resolved = visit.query, None
     namespace = query.get("namespace")
     path = f"/v1/knowledge/{path_segment(namespace)}" if namespace else "/v1/knowledge"
-    page = visit.api.get(path, limit=_SHOWN, cursor=query.get("cursor"))
+    page = visit.api.get(path, limit=visit.most(_SHOWN), cursor=query.get("cursor"))
     if "text" in query:
         asked = {"text": query["text"], "store": query.get("store", "global")}
         resolved = visit.api.post("/v1/knowledge/resolve", asked)
@@ -49,7 +50,13 @@ def new_entry(visit: Visit) -> Reply:
 def entry(visit: Visit) -> Reply:
     """One entry, to be changed; one that is not there yet, to be made."""
     found = _found(visit)
-    return visit.page("entry.html", found=found, value=pretty(found["value"] if found else {}), problems=[])
+    words = part_of(_text_of(found), visit.query.get("part", ""))
+    return visit.page("entry.html", found=found, words=words, value=words.text, problems=[])
+
+
+def _text_of(found: Any) -> str:
+    """Its value as the form has it."""
+    return pretty(found["value"] if found else {})
 
 
 def _found(visit: Visit) -> Any:
@@ -64,13 +71,15 @@ def _found(visit: Visit) -> Any:
 @views.post(*_ENTRY)
 def save_entry(visit: Visit) -> Reply:
     """Makes it, or replaces the version that was shown."""
-    given = visit.form.get("value", "")
+    given, part, found = visit.form.get("value", ""), visit.form.get("part", ""), _found(visit)
     try:
-        visit.api.send("PUT", _path(visit), {"value": _json(given)}, version=visit.form.get("version", ""))
+        value = _json(with_part(_text_of(found), given, part))
+        visit.api.send("PUT", _path(visit), {"value": value}, version=visit.form.get("version", ""))
     except Refusal as refused:
         if refused.status not in _MENDED:
             raise
-        return visit.page("entry.html", refused.status, found=_found(visit), value=given, problems=refused.sentences)
+        shown = {"found": found, "words": part_of(_text_of(found), part), "value": given}
+        return visit.page("entry.html", refused.status, problems=refused.sentences, **shown)
     return visit.go("knowledge", done="knowledge")
 
 
@@ -99,7 +108,19 @@ def _json(text: str) -> Any:
 def rules(visit: Visit) -> Reply:
     """The tenant's own rules, and what holds with them."""
     found = visit.api.get("/v1/rules")
-    return visit.page("rules.html", rules=found, own=pretty(found["own"]), changed=None, problems=[])
+    return _rules_page(visit, found, part_of(pretty(found["own"]), visit.query.get("part", "")).text)
+
+
+def _rules_page(visit: Visit, found: Mapping[str, Any], own: str, status: int = 200, **values: Any) -> Reply:
+    """`own`: the part of the tenant's own rules that the form holds."""
+    part = visit.form.get("part") or visit.query.get("part", "")
+    shown = {"changed": None, "problems": [], "words": part_of(pretty(found["own"]), part), **values}
+    return visit.page("rules.html", status, rules=found, own=own, **shown)
+
+
+def _own(visit: Visit, found: Mapping[str, Any]) -> Any:
+    """The tenant's own rules with the part that was sent. Raises Refusal where they are no JSON."""
+    return _json(with_part(pretty(found["own"]), visit.form.get("own", ""), visit.form.get("part", "")))
 
 
 @views.post("rules", "preview")
@@ -107,11 +128,11 @@ def preview_rules(visit: Visit) -> Reply:
     """What would change; nothing is stored."""
     found, given = visit.api.get("/v1/rules"), visit.form.get("own", "")
     try:
-        value = _json(given)
+        value = _own(visit, found)
         read_as(RulesDocument, value, "body")
     except (Refusal, Refused) as refused:
-        return visit.page("rules.html", 422, rules=found, own=given, changed=None, problems=_faults(refused))
-    return visit.page("rules.html", rules=found, own=given, changed=changes_of(found, value), problems=[])
+        return _rules_page(visit, found, given, 422, problems=_faults(refused))
+    return _rules_page(visit, found, given, changed=changes_of(found, value))
 
 
 def _faults(refused: Refusal | Refused) -> list[str]:
@@ -142,13 +163,11 @@ def _flat(document: Mapping[str, Any], place: str = "") -> dict[str, str]:
 @views.post("rules")
 def save_rules(visit: Visit) -> Reply:
     """Replaces them where those that hold are still the version that was shown."""
-    given = visit.form.get("own", "")
+    given, found = visit.form.get("own", ""), visit.api.get("/v1/rules")
     try:
-        visit.api.send("PUT", "/v1/rules", _json(given), version=visit.form.get("version") or "0")
+        visit.api.send("PUT", "/v1/rules", _own(visit, found), version=visit.form.get("version") or "0")
     except Refusal as refused:
         if refused.status not in _MENDED:
             raise
-        found = visit.api.get("/v1/rules")
-        status, told = refused.status, refused.sentences
-        return visit.page("rules.html", status, rules=found, own=given, changed=None, problems=told)
+        return _rules_page(visit, found, given, refused.status, problems=refused.sentences)
     return visit.go("rules", done="rules")

@@ -10,6 +10,7 @@ from recollect.entrypoints.console.api import Refusal, user_path
 from recollect.entrypoints.console.reach import derived_of
 from recollect.entrypoints.console.rendering import link
 from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.console.words import PART_BYTES, part_of, weight
 from recollect.entrypoints.http.messages import Reply
 
 views = Views()
@@ -35,7 +36,7 @@ def users(visit: Visit) -> Reply:
     principal = visit.principal
     if principal.limited_to_subject and principal.subject is not None:
         return visit.go("users", principal.subject)
-    found = visit.api.get("/v1/users", limit=_USERS, cursor=visit.query.get("cursor"))
+    found = visit.api.get("/v1/users", limit=visit.most(_USERS), cursor=visit.query.get("cursor"))
     return visit.page("users.html", users=found["users"], more=found.get("next_cursor"))
 
 
@@ -60,7 +61,7 @@ def timeline(visit: Visit) -> Reply:
         "timeline.html",
         events=page["events"],
         days=_by_day(page["events"]),
-        bars=bars_of(user_id, drawn),
+        bars=bars_of(user_id, drawn, most=visit.most(_MOST_BARS)),
         cut=cut,
         kept=kept,
         more=page.get("next_cursor"),
@@ -83,10 +84,10 @@ def _of_role(visit: Visit, path: str, asked: Mapping[str, Any]) -> dict[str, Any
     role, cursor = visit.query.get("role"), visit.query.get("cursor")
     found: list[Mapping[str, Any]] = []
     for _ in range(_PAGES_READ):
-        page = visit.api.get(path, **asked, limit=_SHOWN, cursor=cursor)
+        page = visit.api.get(path, **asked, limit=visit.most(_SHOWN), cursor=cursor)
         found += [one for one in page["events"] if role in (None, one["role"])]
         cursor = page.get("next_cursor")
-        if cursor is None or len(found) >= _ENOUGH:
+        if cursor is None or len(found) >= visit.most(_ENOUGH):
             break
     return {"events": found, **({"next_cursor": cursor} if cursor else {})}
 
@@ -95,7 +96,7 @@ def _with_word(visit: Visit, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The fifty best of what was said with a word, newest first, by one search; what is private it does not find."""
     filters = {name: asked[name] for name in ("conversation_id", "event_type") if asked[name]}
     window = {name: asked[name] for name in ("from", "to") if asked[name]}
-    question = {"user_id": visit.ids["user_id"], "query": visit.query["word"], "mode": "lexical", "top_k": _SHOWN}
+    question = {"user_id": visit.ids["user_id"], "query": visit.query["word"], "mode": "lexical", "top_k": visit.most(_SHOWN)}
     body = {**question, "time_window": window, "include_superseded": True, **({"filters": filters} if filters else {})}
     role = visit.query.get("role")
     said = [one for one in visit.api.post("/v1/search", body)["results"] if one["source_event_ids"] and "role" in one]
@@ -146,13 +147,13 @@ class Bar:
         return f"{days}: {self.count} event{'' if self.count == 1 else 's'}"
 
 
-def bars_of(user_id: str, days: Sequence[str], width: float = 720) -> list[Bar]:
-    """At most 92 bars, each of equally many days; days on which nothing was said have none."""
+def bars_of(user_id: str, days: Sequence[str], width: float = 720, most: int = _MOST_BARS) -> list[Bar]:
+    """At most so many bars, each of equally many days; days on which nothing was said have none."""
     if not days:
         return []
     counted = Counter(map(date.fromisoformat, days))
     first, last = min(counted), max(counted)
-    span = -(-((last - first).days + 1) // _MOST_BARS)
+    span = -(-((last - first).days + 1) // most)
     grouped: Counter[int] = Counter()
     for day, count in counted.items():
         grouped[(day - first).days // span] += count
@@ -171,7 +172,8 @@ def _bar(user_id: str, place: int, count: int, first: date, span: int, step: flo
 def event(visit: Visit) -> Reply:
     """One event, and the memories that were made from it."""
     found, memories = _event_and_memories(visit)
-    return visit.page("event.html", event=found, memories=memories)
+    words = part_of(found["content"], visit.query.get("part", ""))
+    return visit.page("event.html", event=found, words=words, memories=memories)
 
 
 @views.get(*_EVENT, "forget")
@@ -199,8 +201,13 @@ def ask_to_correct_event(visit: Visit) -> Reply:
 
 def _correcting(visit: Visit, status: int = 200, **values: Any) -> Reply:
     found = visit.api.get(user_path(visit.ids["user_id"], "events", visit.ids["event_id"]))
-    shown = {"event": found, "given": {}, "problems": [], "derived": derived_of(visit, {found["id"]}), **values}
+    shown = {"event": found, "given": _to_correct(found), "problems": [], "derived": derived_of(visit, {found["id"]}), **values}
     return visit.page("correct_event.html", status, **shown)
+
+
+def _to_correct(event: Mapping[str, Any]) -> dict[str, str]:
+    """Its words, where a form holds them; of a longer text something short is remembered."""
+    return {"content": event["content"]} if weight(event["content"]) <= PART_BYTES else {}
 
 
 @views.post(*_EVENT, "correct")
@@ -236,5 +243,5 @@ def _no_correction(event: Mapping[str, Any], form: Mapping[str, str]) -> str | N
 def _event_and_memories(visit: Visit) -> tuple[Any, list[Any]]:
     user_id, event_id = visit.ids["user_id"], visit.ids["event_id"]
     found = visit.api.get(user_path(user_id, "events", event_id))
-    memories = visit.api.get(user_path(user_id, "memories"), source_event_id=event_id, limit=_SHOWN)["memories"]
+    memories = visit.api.get(user_path(user_id, "memories"), source_event_id=event_id, limit=visit.most(_SHOWN))["memories"]
     return found, memories
