@@ -302,7 +302,9 @@ def test_memories_of_named_ids_are_read_alone_and_are_those_that_a_list_has(memo
     other = save(memory, LYON, scope=Scope("acme", "bert")).memory.id
 
     def of(*ids: str, limit: int = 200, **more: Any) -> tuple[list[str], str | None]:
-        wanted = AllOf((Condition(("id",), Operator.IN, ids), *(Condition((n,), Operator.EQ, v) for n, v in more.items())))
+        wanted = AllOf(
+            (Condition(("id",), Operator.IN, ids), *(Condition((n,), Operator.EQ, v) for n, v in more.items()))
+        )
         page = memory.app.memories.listing.page(ANNA, MemoryQuery(where=wanted), limit, None, memory.now)
         return [one.id for one in page.memories], page.more
 

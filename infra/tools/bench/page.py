@@ -340,9 +340,10 @@ brackets: p50 without encoding the question. 10^6 events, and 10^5 users: [adr 3
 _PAGES = """\
 One user of a laptop's server (SQLite) with LoCoMo's turns, repeated, and 100 values that were told twice each. The
 console is asked in a process of its own, without a socket, after what a server loads and compiles beside its start,
-{primed} ms of the processor: each page once (*first*, of the processor), and all of them twenty times in turns; the same
-while all turns wait to be projected, as after an import. Milliseconds by the clock grow with what else the machine does; those of the processor hardly do, and there
-is nothing else to wait for. *Whole* is a page with its style and scripts, nothing compressed."""
+{primed} ms of the processor: each page once (*first*, of the processor), and all of them twenty times in turns; the
+same while all turns wait to be projected, as after an import. Milliseconds by the clock grow with what else the machine
+does; those of the processor hardly do, and there is nothing else to wait for. *Whole* is a page with its style and
+scripts, nothing compressed."""
 
 _CALLS = """\
 A user with 1,000 turns; the turn has 1,024 bytes. Counted on the real adapters through the SDK's own events: each call

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import unescape
+from typing import Any
 from urllib.parse import urlencode
 
 from entrypoints.http.calling import ORIGIN, Answered, Caller, Surface
@@ -76,7 +77,7 @@ def visible(answer: Answered) -> str:
     return " ".join(unescape(re.sub("<[^>]*>", " ", body)).split())
 
 
-def one_memory(caller: Caller, content: str, user: str = "anna", **more: str) -> str:
+def one_memory(caller: Caller, content: str, user: str = "anna", **more: Any) -> str:
     """The id of a memory that is saved."""
     answer = caller.post("/v1/memories", {"user_id": user, "content": content, **more})
     assert answer.status == 201, answer.text

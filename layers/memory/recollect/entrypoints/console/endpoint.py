@@ -54,7 +54,7 @@ _OF_NOBODY = ("", "/timeline", "/decisions", "/summaries", "/data", "/erase", "/
 _PRIMED = ("", *(f"/users/{NOBODY_ID}{one}" for one in _OF_NOBODY), "/operations", "/knowledge", "/rules")
 _STALE = "The form was not made for this browser, or is too old. Go back, load the page again, and repeat it."
 _TOO_LONG = "What was asked for is longer than a page may be. The API has it."
-_NOT_SHOWN_AGAIN = "What you sent was not taken, and is longer than a page may be. Go back: the form there still has it."
+_NOT_SHOWN_AGAIN = "It was not taken, and is longer than a page may be. Go back: the form there still has it."
 _ELSEWHERE = "The request came from another site."
 
 

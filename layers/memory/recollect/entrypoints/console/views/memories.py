@@ -201,7 +201,10 @@ def _before_and_after(history: Sequence[Any]) -> list[tuple[Any, Any]]:
 def sources_of(visit: Visit, found: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The events that a memory was made from, the first ten by their ids; None for one that is gone."""
     user_id = visit.ids["user_id"]
-    return [(one, visit.api.find(user_path(user_id, "events", one))) for one in found["source_event_ids"][: visit.most(_SOURCES)]]
+    return [
+        (one, visit.api.find(user_path(user_id, "events", one)))
+        for one in found["source_event_ids"][: visit.most(_SOURCES)]
+    ]
 
 
 def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:

@@ -96,7 +96,12 @@ def _with_word(visit: Visit, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The fifty best of what was said with a word, newest first, by one search; what is private it does not find."""
     filters = {name: asked[name] for name in ("conversation_id", "event_type") if asked[name]}
     window = {name: asked[name] for name in ("from", "to") if asked[name]}
-    question = {"user_id": visit.ids["user_id"], "query": visit.query["word"], "mode": "lexical", "top_k": visit.most(_SHOWN)}
+    question = {
+        "user_id": visit.ids["user_id"],
+        "query": visit.query["word"],
+        "mode": "lexical",
+        "top_k": visit.most(_SHOWN),
+    }
     body = {**question, "time_window": window, "include_superseded": True, **({"filters": filters} if filters else {})}
     role = visit.query.get("role")
     said = [one for one in visit.api.post("/v1/search", body)["results"] if one["source_event_ids"] and "role" in one]
@@ -201,7 +206,13 @@ def ask_to_correct_event(visit: Visit) -> Reply:
 
 def _correcting(visit: Visit, status: int = 200, **values: Any) -> Reply:
     found = visit.api.get(user_path(visit.ids["user_id"], "events", visit.ids["event_id"]))
-    shown = {"event": found, "given": _to_correct(found), "problems": [], "derived": derived_of(visit, {found["id"]}), **values}
+    shown = {
+        "event": found,
+        "given": _to_correct(found),
+        "problems": [],
+        "derived": derived_of(visit, {found["id"]}),
+        **values,
+    }
     return visit.page("correct_event.html", status, **shown)
 
 
@@ -243,5 +254,7 @@ def _no_correction(event: Mapping[str, Any], form: Mapping[str, str]) -> str | N
 def _event_and_memories(visit: Visit) -> tuple[Any, list[Any]]:
     user_id, event_id = visit.ids["user_id"], visit.ids["event_id"]
     found = visit.api.get(user_path(user_id, "events", event_id))
-    memories = visit.api.get(user_path(user_id, "memories"), source_event_id=event_id, limit=visit.most(_SHOWN))["memories"]
+    memories = visit.api.get(user_path(user_id, "memories"), source_event_id=event_id, limit=visit.most(_SHOWN))[
+        "memories"
+    ]
     return found, memories
