@@ -9,7 +9,7 @@ from recollect.app import App
 from recollect.contradictions.decisions import OpenConflict, Step, conflict_write
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.console.endpoint import Console
+from recollect.entrypoints.console.endpoint import Console, prime
 from recollect.entrypoints.console.spending import prices
 from recollect.entrypoints.console.views.tenant import changes_of
 from recollect.entrypoints.http.access_log import AccessLog
@@ -120,3 +120,9 @@ def test_a_summary_is_made_and_leads_to_what_was_said(app: App, caller: Caller, 
     conflict = OpenConflict(newer=newer, older=older, at=utc_now(), step=Step.JUDGE, rule="judge")
     app.parts.items.write(Scope("local", "anna"), [conflict_write(conflict)], utc_now())
     assert "I live in Lyon. perhaps no longer so" in visible(visitor.get("/console/users/anna/summaries"))
+
+
+def test_priming_shows_each_page_to_nobody_ends_early_and_stores_nothing(app: App, caller: Caller) -> None:
+    assert set(prime(app, lambda: True)) == {200, 404}
+    assert prime(app, lambda: False) == []
+    assert caller.get("/v1/users").json["users"] == []

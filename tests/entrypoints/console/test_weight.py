@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 

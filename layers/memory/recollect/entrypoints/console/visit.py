@@ -23,7 +23,7 @@ START = "/start"
 MOST_BYTES = 85_000
 """Of a page; with the style and scripts, which a browser keeps, 150 KB."""
 LEVELS = 8
-"""How often a page that is too heavy is made anew, each time with shorter previews and, from the third on, half of each list."""
+"""A page that is too heavy is made anew at the next level: with shorter previews, from the third on half of each list."""
 
 
 NewestJobs = Callable[[str, int], Sequence[Job]]
@@ -37,7 +37,7 @@ Counted = Callable[[str], Mapping[str, int]]
 class Visit:
     """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked.
 
-    `newest_jobs` and `counted` are None where they are another process's. `level` says how often the page was too heavy.
+    `newest_jobs` and `counted` are None where they are another process's. `level`: see LEVELS.
     """
 
     call: Call
