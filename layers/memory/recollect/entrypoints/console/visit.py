@@ -23,7 +23,7 @@ START = "/start"
 MOST_BYTES = 85_000
 """Of a page; with the style and scripts, which a browser keeps, 150 KB."""
 LEVELS = 8
-"""A page that is too heavy is made anew at the next level: with shorter previews, from the third on half of each list."""
+"""A page that is too heavy is made anew at the next: with shorter previews, from the third on half of each list."""
 
 
 NewestJobs = Callable[[str, int], Sequence[Job]]
