@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment, on_the_domain
+from engines.conftest import Deployment, on_both, on_the_domain
 from infra.tools.bench import aws_calls
 from infra.tools.bench.aws_calls import Counter, counted
 from infra.tools.bench.engines import dynamodb_of, search_client_of, store_without_transactions
+from recollect.adapters.aws.index_documents import PACKED_AFTER
 from recollect.contracts.examples import NOW, a_write, an_event
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
@@ -18,28 +19,28 @@ from recollect.core.vectors import TextKind
 from recollect.search_index.page import index_document
 from recollect.timeline.timeline import PendingEvent, Projection
 
-pytestmark = [pytest.mark.engines, on_the_domain]
+pytestmark = pytest.mark.engines
 
 MESSAGES, AT_ONCE = 1000, 100
 THINGS = ("dog", "boat", "garden", "violin", "sister", "bakery", "museum", "train", "kitchen", "letter")
 QUESTIONS = ("what about the dog and the boat", "who plays the violin in the garden", "hello")
 
 
-def a_long_life(deployment: Deployment) -> None:
+def a_long_life(deployment: Deployment, count: int, start: int = 0) -> None:
     """Every fourth message is an important one; all are indexed."""
     parts: Any = deployment.app.parts
-    scope, chance = Scope("acme", "anna"), random.Random(21)
+    scope, chance = Scope("acme", "anna"), random.Random(21 + start)
     said = [
         f"{n} of {' and the '.join(chance.sample(THINGS, 3))}, {' '.join(chance.choices(THINGS, k=30))}"
-        for n in range(MESSAGES)
+        for n in range(start, start + count)
     ]
     events = [
         an_event(scope, content=text, importance=0.7 if n % 4 == 0 else 0.4, timestamp=NOW + timedelta(minutes=n))
-        for n, text in enumerate(said)
+        for n, text in enumerate(said, start)
     ]
     store = store_without_transactions(deployment.app)
-    for start in range(0, MESSAGES, AT_ONCE):
-        some = events[start : start + AT_ONCE]
+    for first in range(0, count, AT_ONCE):
+        some = events[first : first + AT_ONCE]
         vectors = [one.vector for one in parts.embedder.encode([e.passage for e in some], TextKind.PASSAGE)]
         store(scope, [a_write(scope, event) for event in some])
         generation = parts.embedder.generation
@@ -47,12 +48,19 @@ def a_long_life(deployment: Deployment) -> None:
         assert parts.index.put([index_document(scope, e, v) for e, v in zip(some, vectors, strict=True)]) == []
 
 
+@on_both
 def test_a_context_reads_at_most_45_units_and_a_search_20(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    a_long_life(deployment)
+    """On the table, while half as many documents wait as ask for packing: as many as do on average."""
+    a_long_life(deployment, MESSAGES)
+    parts: Any = deployment.app.parts
+    on_table = deployment.app.settings.search_engine == "table"
+    if on_table:
+        parts.index.pack(lambda: 100.0)
+        a_long_life(deployment, PACKED_AFTER // 2, start=MESSAGES)
     monkeypatch.setattr(aws_calls, "HELD_SECONDS", 0.0)
-    counter = Counter(dynamodb_of(deployment.app), search_client_of(deployment.app))
+    counter = Counter(dynamodb_of(deployment.app), None if on_table else search_client_of(deployment.app))
     for question in QUESTIONS:
         asked = {"user_id": "anna", "input": question, "conversation_id": "c9"}
         context = counted(counter, lambda a=asked: deployment.call("context", "POST", "/v1/context", a))  # type: ignore[misc]
@@ -62,6 +70,7 @@ def test_a_context_reads_at_most_45_units_and_a_search_20(
         assert context["wcu"] == search["wcu"] == 0
 
 
+@on_the_domain
 def test_a_message_writes_13_units_and_is_projected_in_17_calls(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,7 +187,7 @@ def _unfound(call: Call, asked: Mapping[str, Any], parsed: Mapping[str, Any]) ->
     if call.name.endswith("BatchGetItem"):
         keys = sum(len(one["Keys"]) for one in asked["RequestItems"].values())
         return float(keys - sum(len(items) for items in parsed["Responses"].values()))
-    if call.name.endswith("Query") and not parsed["Items"]:
+    if call.name.endswith("Query") and not parsed["Count"]:
         return 1.0 if asked.get("ConsistentRead") else 0.5
     return 0.0
 

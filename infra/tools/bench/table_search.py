@@ -2,12 +2,13 @@
 
     python -m infra.tools.bench.table_search [--records N]… [--out FILE]
 
-Needs the engines (`make engines`). Each size is one user's: records of 4 to 30 words, vectors of 384 numbers. First as
-items (up to 3,000), then packed into blocks, read anew for each search and then kept by the process. The searches run
-in a process of their own on one core; its peak of memory counts the interpreter, numpy and the SDK, and no model. The
-engines answer on the same machine: AWS's network is not in the figures, so what a search reads is told beside them, and
-what it would take on Lambda is estimated (`on_lambda`): processor time over the share of a core that the memory buys,
-and what S3 and the table take to answer, by the constants below.
+Needs the engines (`make engines`). Each size is one user's: records of 4 to 30 words, vectors of 384 numbers, packed
+into blocks, which are read anew for each search or kept by the process; of 3,000 also while as many others wait to be
+packed as ever do, but for what other writes bring meanwhile. The searches run in a process of their own on one core;
+its peak of memory counts the interpreter, numpy and the SDK, and no model. The engines answer on the same machine:
+AWS's network is not in the figures, so what a search reads is told beside them, and what it would take on Lambda is
+estimated (`on_lambda`): processor time over the share of a core that the memory buys, and what S3 and the table take to
+answer, by the constants below.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from infra.tools.costs.pricing import gb_second, price
 from recollect.adapters.aws import index_packing
 from recollect.adapters.aws.clients import ClientPolicy, dynamodb_client
 from recollect.adapters.aws.index_cache import BlockCache
+from recollect.adapters.aws.index_documents import PACKED_AT_ONCE
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.snapshots import Bucket, S3Snapshots
 from recollect.adapters.aws.table import ItemAccess, Table
@@ -47,8 +49,8 @@ from recollect.search_index.page import index_document
 from recollect.text.terms import query_terms
 from recollect.timeline.timeline import Projection
 
-SIZES = (1_000, 3_000, 20_000)
-MOST_AS_ITEMS = 3_000
+SIZES = (1_000, 3_000, 4_000, 5_000, 20_000)
+WITH_WAITING = 3_000
 DIMENSION = 384
 VOCABULARY = 20_000
 SEARCHES = 40
@@ -113,11 +115,11 @@ def text_of(chance: np.random.Generator) -> str:
     return " ".join(f"word{rank}" for rank in ranks)
 
 
-def load(index: TableIndex, access: ItemAccess, count: int) -> None:
+def load(index: TableIndex, access: ItemAccess, count: int, first: int = 0) -> None:
     """Puts the records, with their projections, as `project` writes them."""
-    chance = np.random.default_rng(count)
-    for start in range(0, count, _AT_ONCE):
-        at = [NOW - timedelta(minutes=count - n) for n in range(start, min(start + _AT_ONCE, count))]
+    chance, end = np.random.default_rng(count), first + count
+    for start in range(first, end, _AT_ONCE):
+        at = [NOW - timedelta(minutes=end - n) for n in range(start, min(start + _AT_ONCE, end))]
         events = [_event(chance, n, moment) for n, moment in enumerate(at, start)]
         vectors = [a_random_vector(start + n, DIMENSION) for n in range(len(events))]
         made = zip(events, vectors, strict=True)
@@ -147,10 +149,10 @@ def request_of(number: int) -> NominationRequest:
     return NominationRequest(filters=SearchFilters(now=NOW), limit=PER_ARM, superseded=20, terms=terms, vector=vector)
 
 
-def measured(name: str, *, packed: bool, searches: int, kept: bool = False) -> dict[str, Any]:
+def measured(name: str, *, searches: int, kept: bool = False) -> dict[str, Any]:
     """In this process, on one core: run as a process of its own."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    index, table, bucket = opened(name, packed=packed, kept=kept)
+    index, table, bucket = opened(name, packed=True, kept=kept)
     index.nominate(USER, request_of(0))
     table.units, bucket.objects, bucket.bytes = 0.0, 0, 0
     walls, processor = [], []
@@ -196,10 +198,10 @@ def priced(figures: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def of_size(count: int, *, packed: bool, searches: int) -> list[dict[str, Any]]:
-    """One user of that many records, in a table and a bucket of their own: in blocks both read anew and kept."""
+def of_size(count: int, *, searches: int) -> list[dict[str, Any]]:
+    """One user of that many records, in a table and a bucket of their own."""
     name = f"bench-{secrets.token_hex(4)}"
-    index, table, bucket = opened(name, packed=packed)
+    index, table, bucket = opened(name, packed=False)  # what it puts stays items until all of it is packed
     access = ItemAccess(table, name, Threads())
     Table(table, name).create()
     table.update_table(TableName=name, StreamSpecification={"StreamEnabled": False})
@@ -207,14 +209,14 @@ def of_size(count: int, *, packed: bool, searches: int) -> list[dict[str, Any]]:
     try:
         load(index, access, count)
         began = time.perf_counter()
-        if packed:
-            index_packing.PackDocuments(access, lambda: S3Snapshots(bucket, name)).pack(GENERATION, USER)
-        packing = time.perf_counter() - began
-        forms = {"blocks": ["--packed"], "blocks kept": ["--packed", "--kept"]} if packed else {"items": []}
-        return [
-            {"records": count, "form": form, "packing_seconds": packing} | priced(_child(name, options, searches))
-            for form, options in forms.items()
-        ]
+        index_packing.PackDocuments(access, lambda: S3Snapshots(bucket, name)).pack(GENERATION, USER)
+        told: dict[str, Any] = {"records": count, "packing_seconds": time.perf_counter() - began}
+        found = [told | {"form": "blocks"} | priced(_child(name, [], searches))]
+        found.append(told | {"form": "blocks kept"} | priced(_child(name, ["--kept"], searches)))
+        if count == WITH_WAITING:
+            load(index, access, PACKED_AT_ONCE - 1, count)
+            found.append(told | {"form": "blocks, 255 wait"} | priced(_child(name, [], searches)))
+        return found
     finally:
         table.delete_table(TableName=name)
 
@@ -234,16 +236,13 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--searches", type=int, default=SEARCHES)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
-    parser.add_argument("--packed", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--kept", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(given)
     if asked.measure:
-        figures = measured(asked.measure, packed=asked.packed, searches=asked.searches, kept=asked.kept)
+        figures = measured(asked.measure, searches=asked.searches, kept=asked.kept)
         print(json.dumps(figures))
         return
-    sizes = asked.records or SIZES
-    forms = [(size, False) for size in sizes if size <= MOST_AS_ITEMS] + [(size, True) for size in sizes]
-    found = [one for n, packed in forms for one in of_size(n, packed=packed, searches=asked.searches)]
+    found = [one for size in asked.records or SIZES for one in of_size(size, searches=asked.searches)]
     told = json.dumps(found, indent=1)
     if asked.out:
         asked.out.write_text(told + "\n", "utf-8")

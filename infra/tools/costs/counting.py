@@ -28,7 +28,7 @@ from infra.tools.bench.ours import TENANT, passage_of
 from infra.tools.bench.sizes import WRITERS, Loader, ask_context, ask_search, repeated
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from infra.tools.costs.pricing import SHARED_BY
-from recollect.adapters.aws.index_documents import PACKED_AFTER
+from recollect.adapters.aws.index_documents import PACKED_AFTER, IndexDocuments
 from recollect.app import App
 from recollect.context.build import ContextRequest
 from recollect.context.relevance import MEMORY_TOKENS, lines_wanted
@@ -47,6 +47,8 @@ ROUNDS = (8, 4)
 """Rounds that units and the processor's time are of, and rounds, with delays, that the waves are of."""
 ROUNDS_OF = {"project": (60, 8), "project, 1 KB": (24, 4), "context": (24, 4), "search": (24, 4), "packing": (1, 1)}
 """Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
+DELETED_FOR_NOTHING = ("DeleteObject", "DeleteObjects")
+"""Of S3's requests, those that it takes nothing for."""
 WAVES = ("store_waves", "engine_waves")
 LONG_BYTES = 1024
 READ_BACK = lines_wanted(MEMORY_TOKENS)
@@ -140,6 +142,7 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
     yield "project, of 2", projected(2, subject.said)
     yield f"project, of {SHARED_BY}", projected(SHARED_BY, subject.said)
     app.projection.reconciliation.run(utc_now())
+    _let_half_wait(subject)
     yield "search", lambda: lambda: ask_search(app, USER, 2 * TURNS, next(questions))
     yield "context", lambda: lambda: ask_context(app, USER, 2 * TURNS, next(questions))
     texts = [turn.text for turn in data.turns[:READ_BACK]]
@@ -155,11 +158,27 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
 
 def _packing(subject: Talking) -> Callable[[], object]:
     """Of a user's index in the table, with what is said between two packings; nothing where there is a domain."""
-    documents = getattr(subject.app.parts.index, "_documents", None)
+    documents = _documents(subject)
     if documents is not None:
         subject.project(subject.ingest([subject.said() for _ in range(PACKED_AFTER)]))
         documents.ask_for_packing(subject.scope)
     return lambda: _pack(subject.app)
+
+
+def _let_half_wait(subject: Talking) -> None:
+    """As many documents as wait to be packed on average; nothing where there is a domain."""
+    documents = _documents(subject)
+    if documents is not None:
+        documents.ask_for_packing(subject.scope)
+        _pack(subject.app)
+        missing = PACKED_AFTER // 2 - documents.waiting_count(subject.scope, PACKED_AFTER)
+        subject.project(subject.ingest([subject.said() for _ in range(missing)]))
+
+
+def _documents(subject: Talking) -> IndexDocuments | None:
+    """Of the table's own index."""
+    found: IndexDocuments | None = getattr(subject.app.parts.index, "_documents", None)
+    return found
 
 
 def _idle(app: App) -> Iterator[tuple[str, Prepared]]:
@@ -229,7 +248,8 @@ def _count_one(counter: Counter, bus: CountedBus, work: Callable[[], object]) ->
 def _of_calls(calls: list[Call]) -> dict[str, float]:
     found = waves(calls)
     engine_waves = sum(any(call.startswith(SEARCH_ENGINE) for call in wave) for wave in found)
-    kinds = Tally("get" if call.reads else "put" for call in calls if call.name.startswith(OBJECTS))
+    asked = (call for call in calls if call.name.startswith(OBJECTS) and not call.name.endswith(DELETED_FOR_NOTHING))
+    kinds = Tally("get" if call.reads else "put" for call in asked)
     rows = [call for call in calls if not call.name.startswith((SEARCH_ENGINE, OBJECTS))]
     return {
         "write_units": sum(call.units for call in rows if not call.reads),

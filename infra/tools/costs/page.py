@@ -23,6 +23,8 @@ from infra.tools.costs.pricing import (
     turn_runs,
     work_of,
 )
+from recollect.adapters.aws.index_documents import PACKED_AFTER
+from recollect.adapters.aws.index_packing import FULL_RECORDS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "operations.md"
 HEADING = "## What it costs\n"
@@ -52,7 +54,7 @@ def operations_page() -> str:
 
 def section() -> str:
     """Prices, what an idle stack pays, and what both rest on."""
-    return "\n\n".join([_INTRODUCTION, _prices(), _basis(), _idle(), _parts(), _compared()]) + "\n"
+    return "\n\n".join([_INTRODUCTION, _prices(), _basis(), _idle(), _parts(), _units(), _compared()]) + "\n"
 
 
 def _prices() -> str:
@@ -88,6 +90,14 @@ def _basis() -> str:
     )
     facts = {"region": prices["region"], "days": f"{days[0]} to {days[-1]}", "rivals": rivals}
     return _filled(_BASIS.format(**facts, architecture=stack.default_of("Architecture"), **made, **prices["assumed"]))
+
+
+def _units() -> str:
+    asked = [(work, engine) for work in ("context", "search") for engine in ENGINES]
+    read = {f"{work}_{engine}": counted()[engine][work]["read_units"] for work, engine in asked}
+    more = BEYOND_FULL * price("read_units_million")
+    facts = {"waiting": PACKED_AFTER // 2, "records": f"{FULL_RECORDS:,}", "units": BEYOND_FULL, "more": more}
+    return _filled(_UNITS.format(**read, **facts, object=price("object_reads_million")))
 
 
 def _filled(text: str) -> str:
@@ -178,6 +188,16 @@ own price is not in it. Not in it either: storage, backups, transfer, cold start
 template's.
 
 {rivals}"""
+
+BEYOND_FULL = 76
+"""Read units of a search for the vectors of the nearest, where blocks have them packed (`bench.table_search`)."""
+
+_UNITS = """\
+A context reads {context_table:.0f} units of the table with `table` and {context_domain:.0f} with `domain`, a search
+{search_table:.0f} and {search_domain:.0f}. With `table` {waiting} documents wait to be packed meanwhile, as on average,
+and the process has the user's blocks from an earlier search. One that has not reads them from the bucket, for
+{object:.2f} dollars a million and some 40 ms of a thousand records. A user of more than {records} records takes some
+{units} units more, {more:.1f} dollars a million."""
 
 _IDLE = """\
 An idle stack pays for its alarms (an alarm of several metrics is billed for each: {of_table} with `table`,

@@ -11,14 +11,14 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from recollect.adapters.aws import index_nomination, index_packing, keys
+from recollect.adapters.aws import index_nomination, index_packing, keys, table_index
 from recollect.adapters.aws.index_blocks import pack_part, unpack_part
 from recollect.adapters.aws.index_columns import UserColumns
 from recollect.adapters.aws.index_documents import IndexDocuments
 from recollect.adapters.aws.index_ids import PackedIds, places_of
 from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_packing import PackDocuments
-from recollect.adapters.aws.index_part import NUMBERS, Part, part_of, record_of, selected
+from recollect.adapters.aws.index_part import NUMBERS, Part, part_of, record_of, with_packed
 from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.adapters.aws.projections import DynamoDBProjections
 from recollect.adapters.aws.table import ItemAccess, Walk
@@ -247,9 +247,66 @@ def test_it_packs_only_while_there_is_time(deployed: Deployed) -> None:
     assert deployed.packing.run(lambda: 100.0) == 0
 
 
-def test_about_one_document_in_sixty_four_asks_for_it(deployed: Deployed) -> None:
-    asked = sum(keys.in_class(an_event().id, 64) for _ in range(20_000))
-    assert 20_000 / 64 / 1.5 < asked < 20_000 / 64 * 1.5
+def test_every_sixteenth_waiting_document_asks_for_it(deployed: Deployed) -> None:
+    def asked() -> int:
+        return len(list(deployed.access.walk(Walk(keys.PACKING))))
+
+    deployed.put(["paris"] * 15)
+    assert asked() == 0
+    deployed.put(["rome"])
+    assert asked() == 1
+    deployed.access.delete_many([keys.packing_key(GENERATION, deployed.scope)])
+    deployed.put(["oslo"])
+    assert asked() == 0, "the request was lost"
+    deployed.put(["oslo"] * 20)
+    assert deployed.packing.run(lambda: 100.0) == 1
+    assert (deployed.items(), deployed.index.count(deployed.scope).documents) == (["B"], 37)
+
+
+def test_where_too_many_wait_the_write_packs_them_or_asks_for_it(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_index, "PACKED_AT_ONCE", 20)
+    deployed.put(["paris"] * 19)
+    assert len(deployed.items()) == 19
+    deployed.put(["rome"])
+    assert (deployed.items(), deployed.index.count(deployed.scope).documents) == (["B"], 20)
+
+    def refused(*_: object) -> None:
+        raise Unavailable("no bucket")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderSnapshots, "put_if_absent", refused)
+        deployed.put(["oslo"] * 20)
+    assert len(deployed.items()) == 21
+    assert deployed.packing.run(lambda: 100.0) == 1
+    assert (deployed.items(), deployed.index.count(deployed.scope).documents) == (["B"], 40)
+
+
+def test_blocks_of_a_user_of_few_records_have_the_vectors_as_they_were_given(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = [a_random_vector(n, LENGTH) for n in range(9)]
+
+    def read(event_id: str, number: int) -> bool:
+        hit = deployed.index.nominate(deployed.scope, a_request(vector=vectors[number], limit=1)).hits[0]
+        assert hit.ref.id == event_id
+        return hit.vector is not None and hit.vector.tolist() == vectors[number].tolist()
+
+    monkeypatch.setattr(index_packing, "FULL_RECORDS", 6)
+    ids = deployed.put(["paris"] * 5, vectors[:5])
+    deployed.pack()
+    with monkeypatch.context() as patch:
+        patch.setattr(IndexDocuments, "stored_vectors", None)
+        assert read(ids[3], 3), "from the block alone"
+        ids += deployed.put(["paris"] * 4, vectors[5:])
+        deployed.pack()
+        assert isinstance(unpack_part(deployed.objects()[0]).vectors, PackedVectors)
+    deployed.index.remove(deployed.scope, ids[:4])
+    deployed.access.delete_many([keys.projection_key(deployed.scope, ids[8])])
+    deployed.pack()
+    monkeypatch.setattr(IndexDocuments, "stored_vectors", None)
+    assert [read(ids[n], n) for n in (4, 7, 8)] == [True, True, False]
 
 
 def test_a_block_that_vanishes_while_it_is_read_is_read_anew(
@@ -306,6 +363,14 @@ def test_packing_that_is_always_faster_is_told(deployed: Deployed, monkeypatch: 
         deployed.index.nominate(deployed.scope, a_request("paris"))
 
 
+@pytest.fixture
+def halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors are packed, however few there are."""
+    monkeypatch.setattr(index_packing, "FULL_RECORDS", 0)
+    monkeypatch.setattr(table_index, "PACKED_AT_ONCE", 1000)
+
+
+@pytest.mark.usefixtures("halved")
 def test_the_ten_best_of_packed_vectors_are_the_exact_ten(deployed: Deployed) -> None:
     vectors = [a_random_vector(n, LENGTH) for n in range(400)]
     ids = deployed.put(["paris"] * 400, vectors)
@@ -317,6 +382,7 @@ def test_the_ten_best_of_packed_vectors_are_the_exact_ten(deployed: Deployed) ->
     assert (hit.ref.id, hit.vector.tolist() if hit.vector is not None else None) == (ids[7], vectors[7].tolist())
 
 
+@pytest.mark.usefixtures("halved")
 def test_without_its_projection_a_vector_is_nearly_what_it_was(deployed: Deployed) -> None:
     vectors = [a_random_vector(n, LENGTH) for n in range(5)]
     ids = deployed.put(["paris"] * 5, vectors)
@@ -344,6 +410,7 @@ def test_of_twenty_thousand_packed_vectors_hardly_one_of_the_best_is_missed() ->
     assert missed[80] / (30 * 80) < 0.03
 
 
+@pytest.mark.usefixtures("halved")
 @pytest.mark.parametrize(("most", "exact"), [(3, False), (6, True)])
 def test_a_tally_says_where_it_took_rough_cosines_for_the_threshold(
     deployed: Deployed, monkeypatch: pytest.MonkeyPatch, most: int, exact: bool
@@ -425,6 +492,7 @@ def test_ids_are_read_back_and_found_however_they_are_written() -> None:
     assert list(places_of(packed, ())) == []
 
 
+@pytest.mark.usefixtures("halved")
 def test_a_block_of_the_former_form_is_read_and_packed_anew(deployed: Deployed) -> None:
     ids = deployed.put(["the secret xylophone", *["paris"] * 5])
     deployed.pack()
@@ -459,11 +527,12 @@ def in_the_former_form(part: Part) -> bytes:
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b"", lambda b: b"RXB9" + b[4:], lambda b: b[:60], lambda b: b[:-9]])
-def test_a_damaged_block_is_told(spoil: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize("form", [with_packed, lambda part: part])
+def test_a_damaged_block_is_told(spoil: Callable[[bytes], bytes], form: Callable[[Part], Part]) -> None:
     scope = Scope("t", "u")
     records = [record_of(a_document(scope, e, a_vector())) for e in some_events(scope, 3)]
-    part = selected(part_of(records), np.ones(3, dtype=np.bool_))
+    part = form(part_of(records))
     data = pack_part(part)
-    assert isinstance(unpack_part(data).vectors, PackedVectors)
+    assert type(unpack_part(data).vectors) is type(part.vectors)
     with pytest.raises(StoredDataError):
         unpack_part(spoil(data))

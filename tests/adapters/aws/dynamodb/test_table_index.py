@@ -108,10 +108,14 @@ class PackedAtOnce(TableIndex):
 
 
 class PackedContract(TableIndexContract):
+    """With vectors packed to half a byte, as of a large user."""
+
     kind = PackedAtOnce
+    full_records = 0
 
     @pytest.fixture(autouse=True)
     def small_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(index_packing, "FULL_RECORDS", self.full_records)
         monkeypatch.setattr(index_packing, "BLOCK_RECORDS", 50)
         monkeypatch.setattr(index_packing, "FEWEST_PACKED", 1)
 
@@ -125,6 +129,12 @@ class TestPackedIndexOnMoto(PackedContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> SnapshotStore:
         return FolderSnapshots(tmp_path)
+
+
+class TestBlocksAsGivenOnMoto(TestPackedIndexOnMoto):
+    """With vectors as they were given."""
+
+    full_records = index_packing.FULL_RECORDS
 
 
 @pytest.mark.engines

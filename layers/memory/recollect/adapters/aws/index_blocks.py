@@ -6,8 +6,9 @@
 
 `number` is that of the list of blocks that first names it: whatever is not named by a list, and has no greater number,
 is left over and is deleted. A block begins with its form and the length of a packed JSON header (names, terms, labels,
-the types of the columns, and ids that are no UUIDs); the columns follow. In blocks of the former form, which stay until
-something of them is removed, all ids are in the header and the importance is a column of its own numbers.
+the types of the columns, and ids that are no UUIDs); the columns follow. The form tells whether vectors are as they
+were given, as of a user of few records, or packed. In blocks of the former form, which stay until something of them is
+removed, all ids are in the header and the importance is a column of its own numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,7 @@ from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.index_ids import PackedIds
 from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
-from recollect.adapters.aws.index_vectors import PackedVectors
+from recollect.adapters.aws.index_vectors import STORED_VECTOR, FullVectors, PackedVectors
 from recollect.core.errors import StoredDataError
 from recollect.core.scope import Scope, user_hash
 from recollect.ports import SnapshotStore
@@ -34,7 +35,7 @@ from recollect.search_index.page import safe_name
 
 BLOCK_RECORDS = 16_384
 FOLDER = "search-blocks/"
-_FORM, _FORMER = b"RXB3", b"RXB2"
+_FORM, _FULL, _FORMER = b"RXB3", b"RXB4", b"RXB2"
 _START = struct.Struct("<4sI")
 _DIGITS = 12
 ANY_NUMBER = 10**_DIGITS - 1
@@ -42,13 +43,10 @@ ANY_NUMBER = 10**_DIGITS - 1
 
 
 def pack_part(part: Part) -> bytes:
-    """A part with packed vectors as bytes."""
-    vectors = part.vectors
-    if not isinstance(vectors, PackedVectors):
-        raise StoredDataError("a block holds packed vectors")
+    """A part as bytes."""
     ids = PackedIds.of(part.ids)
     kinds, coded = np.unique(part.numbers["importance"], return_inverse=True)
-    arrays = (*_numbers(part, coded), *_lists(part), *_vectors(vectors), kinds, ids.numbers)
+    arrays = (*_numbers(part, coded), *_lists(part), *_vectors(part.vectors), kinds, ids.numbers)
     columns = [np.ascontiguousarray(one) for one in arrays]
     header = {
         "count": len(part),
@@ -56,22 +54,25 @@ def pack_part(part: Part) -> bytes:
         "strings": list(part.strings),
         "terms": list(part.terms.vocabulary),
         "labels": list(part.labels.vocabulary),
-        "dimension": vectors.dimension,
+        "dimension": part.vectors.dimension,
         "columns": [[one.dtype.str, one.size] for one in columns],
     }
     packed = zlib.compress(json.dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
-    return b"".join([_START.pack(_FORM, len(packed)), packed, *(one.tobytes() for one in columns)])
+    form = _FULL if isinstance(part.vectors, FullVectors) else _FORM
+    return b"".join([_START.pack(form, len(packed)), packed, *(one.tobytes() for one in columns)])
 
 
 def unpack_part(data: bytes) -> Part:
     """Reads what `pack_part` wrote. Raises StoredDataError."""
     try:
         form, length = _START.unpack_from(data)
-        if form not in (_FORM, _FORMER):
+        if form not in (_FORM, _FULL, _FORMER):
             raise StoredDataError("a block of the index of an unknown form")
         header = json.loads(zlib.decompress(data[_START.size : _START.size + length]))
         arrays = _arrays(data, _START.size + length, header["columns"])
-        return _part(header, arrays) if form == _FORM else _columns(header, len(header["ids"]), arrays)
+        if form == _FORMER:
+            return _columns(header, len(header["ids"]), arrays, full=False)
+        return _part(header, arrays, full=form == _FULL)
     except (struct.error, zlib.error, ValueError, KeyError) as error:
         raise StoredDataError("a block of the index that cannot be read") from error
 
@@ -96,8 +97,11 @@ def _lists(part: Part) -> Iterator[NDArray[Any]]:
         yield from map(_small, (np.diff(lists.starts), lists.places, gaps, lists.counts[several], lists.lengths))
 
 
-def _vectors(vectors: PackedVectors) -> Iterator[NDArray[Any]]:
-    yield from (vectors.codes, vectors.scales, vectors.errors)
+def _vectors(vectors: FullVectors | PackedVectors) -> Iterator[NDArray[Any]]:
+    if isinstance(vectors, FullVectors):
+        yield vectors.matrix.astype(STORED_VECTOR)
+    else:
+        yield from (vectors.codes, vectors.scales, vectors.errors)
 
 
 def _small(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -118,22 +122,30 @@ def _arrays(data: bytes, start: int, columns: Sequence[tuple[str, int]]) -> Iter
         yield found
 
 
-def _part(header: dict[str, Any], arrays: Iterator[NDArray[Any]]) -> Part:
-    part = _columns(header, header["count"], arrays)
+def _part(header: dict[str, Any], arrays: Iterator[NDArray[Any]], *, full: bool) -> Part:
+    part = _columns(header, header["count"], arrays, full=full)
     importance = next(arrays)[part.numbers["importance"].astype(np.int64)]
     ids = PackedIds(next(arrays), dict(header["ids"]))
     return replace(part, ids=ids, numbers=part.numbers | {"importance": importance})
 
 
-def _columns(header: dict[str, Any], count: int, arrays: Iterator[NDArray[Any]]) -> Part:
+def _columns(header: dict[str, Any], count: int, arrays: Iterator[NDArray[Any]], *, full: bool) -> Part:
     """As they were written; the ids are those of the header."""
     numbers = {name: np.broadcast_to(next(arrays).astype(kind), count) for name, kind in NUMBERS.items()}
     numbers["recorded_at"] = numbers["recorded_at"] + numbers["timestamp"]
     names = {name: np.broadcast_to(next(arrays).astype(np.int32), count) for name in NAMES}
     terms, labels = (_list(header[name], arrays) for name in ("terms", "labels"))
-    codes = next(arrays).reshape(count, (header["dimension"] + 1) // 2)
-    vectors = PackedVectors(header["dimension"], codes, next(arrays), next(arrays))
+    vectors = (_full_vectors if full else _packed_vectors)(count, header["dimension"], arrays)
     return Part(header["ids"], numbers, names, header["strings"], terms, labels, vectors)
+
+
+def _full_vectors(count: int, dimension: int, arrays: Iterator[NDArray[Any]]) -> FullVectors:
+    return FullVectors(next(arrays).reshape(count, dimension))
+
+
+def _packed_vectors(count: int, dimension: int, arrays: Iterator[NDArray[Any]]) -> PackedVectors:
+    codes = next(arrays).reshape(count, (dimension + 1) // 2)
+    return PackedVectors(dimension, codes, next(arrays), next(arrays))
 
 
 def _list(vocabulary: Sequence[str], arrays: Iterator[NDArray[Any]]) -> Lists:
@@ -173,6 +185,11 @@ def delete_blocks(store: SnapshotStore, generation: str, scope: Scope, number: i
     """Deletes what no list names any more, up to this number, with its earlier versions."""
     last = f"{block_folder(generation, scope)}{number:0{_DIGITS}d}-~"
     left = [name for name in store.names(scope.tenant, block_folder(generation, scope)) if name <= last]
-    for name in [name for name in left if name not in set(kept)]:
+    delete_objects(store, scope, set(left).difference(kept))
+
+
+def delete_objects(store: SnapshotStore, scope: Scope, names: Collection[str]) -> None:
+    """Deletes blocks with their earlier versions."""
+    for name in sorted(names):
         store.delete(scope.tenant, name)
         store.purge(scope.tenant, name)

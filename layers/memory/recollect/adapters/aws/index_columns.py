@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part
+from recollect.adapters.aws.index_part import NAMES, NUMBERS, Part, StoredVectors
 from recollect.adapters.aws.index_vectors import PackedVectors
 from recollect.adapters.exact_search import NO_NAME, Mask, Places
 from recollect.core.vectors import FloatArray
 from recollect.retrieval.attributes import Asked
 
 _UNKNOWN = -2
-
-StoredVectors: TypeAlias = Callable[[Sequence[str]], Mapping[str, FloatArray]]
-"""The vectors of records as they were given, by id; of some perhaps none."""
 
 
 class UserColumns:

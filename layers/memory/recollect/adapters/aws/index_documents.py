@@ -12,8 +12,8 @@ An item of a document has beside `pk` and `sk`:
 | `w`       | a token of the write, by which packing knows what it has read                                 |
 
 The list of blocks is an item with its number `v`, the objects' names `z`, and how many documents (`d`) and vectors
-(`e`) are in them. Packing writes blocks, then the list, then deletes the items: so items are read before the list, and
-a document that left the items is in the list's blocks.
+(`e`) are in them. Packing writes blocks, then the list, then deletes the items. So the items are read before the list,
+which is the last of its partition in the order of that read: a document that left the items is in the list's blocks.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import CONDITION_FAILED, ignored, translated
 from recollect.adapters.aws.index_blocks import block_folder, read_block
 from recollect.adapters.aws.index_cache import BlockCache
-from recollect.adapters.aws.index_columns import StoredVectors, UserColumns
+from recollect.adapters.aws.index_columns import UserColumns
 from recollect.adapters.aws.index_ids import places_of
-from recollect.adapters.aws.index_part import Part, Record, part_of
+from recollect.adapters.aws.index_part import Part, Record, StoredVectors, part_of
 from recollect.adapters.aws.index_vectors import STORED_VECTOR
 from recollect.adapters.aws.item_format import (
     Attributes,
@@ -56,8 +56,10 @@ from recollect.retrieval.nomination import IndexCount
 
 MOST_BYTES = 390_000
 """Of an item: the service takes 400 KB."""
-PACKED_AFTER = 64
-"""A write in so many asks for packing, decided by the record's id."""
+PACKED_AFTER = 16
+"""So many waiting documents ask for packing, which the next run of jobs does, and so many more ask again."""
+PACKED_AT_ONCE = 256
+"""So many are packed by the write itself: a search reads every one of them, and the next run may be a minute away."""
 _READS = 3
 _TRUE = number(1)
 
@@ -197,35 +199,39 @@ class IndexDocuments:
         """
         before = None
         for _ in range(_READS):
-            waiting = self.waiting(scope)
-            blocks = self.block_list(scope) if self.bucket is not None else BlockList()
+            waiting, blocks = self._items(scope)
             parts = self._parts(scope, blocks)
             if None not in parts or before == blocks.number:
                 return _there(waiting, blocks, parts)
             before = blocks.number
         raise Unavailable("the blocks of the index were replaced while they were read")
 
-    def waiting(self, scope: Scope) -> list[Waiting]:
-        """The items of both halves, read side by side."""
+    def _items(self, scope: Scope) -> tuple[list[Waiting], BlockList]:
+        """What waits, and then the list of blocks, in one query of the few items: of several each is rounded up.
+
+        Where all documents stay items, both halves are read side by side.
+        """
         partition = keys.index_partition(self.generation, scope)
+        if self.bucket is not None:
+            items = list(self.access.walk(Walk(partition, newest_first=True)))
+            blocks = items.pop() if items and _lists_blocks(items[-1]) else None
+            return list(map(_waiting, items)), _block_list(blocks)
         walks = [Walk(partition, keys.documents_range(half)) for half in range(keys.TAIL_HALVES)]
         halves = self.access.side_by_side(lambda walk: list(self.access.walk(walk)), walks)
-        return [_waiting(item) for items in halves for item in items]
+        return [_waiting(item) for items in halves for item in items], BlockList()
 
-    def block_list(self, scope: Scope) -> BlockList:
-        item = self.access.get(keys.blocks_key(self.generation, scope))
-        if item is None:
-            return BlockList()
-        numbers = (int(item[name]["N"]) for name in "vde")
-        return BlockList(next(numbers), tuple(unpack_json(item["z"]["B"])), *numbers)
+    def waiting_count(self, scope: Scope, most: int) -> int:
+        """How many items wait, up to `most`; those of the last second may be missing."""
+        walk = Walk(keys.index_partition(self.generation, scope), keys.documents_range(), consistent=False)
+        return self.access.count(walk, most)
 
     def packed_count(self, scope: Scope) -> IndexCount | None:
         """What the blocks hold, without reading them; None where something waits that may change it."""
         partition = keys.index_partition(self.generation, scope)
-        walks = [Walk(partition, keys.documents_range(half)) for half in range(keys.TAIL_HALVES)]
-        if any(self.access.side_by_side(lambda walk: self.access.page(walk, 1)[0], walks)):
+        items, _ = self.access.page(Walk(partition, newest_first=True), 1)
+        if items and not _lists_blocks(items[0]):
             return None
-        blocks = self.block_list(scope)
+        blocks = _block_list(items[0] if items else None)
         return IndexCount(blocks.documents, blocks.vectors)
 
     def _parts(self, scope: Scope, blocks: BlockList) -> list[Part | None]:
@@ -248,6 +254,17 @@ class IndexDocuments:
             keys.projected_id(item["sk"]["S"]): np.frombuffer(item["x"]["B"], STORED_VECTOR).astype(np.float32)
             for item in there
         }
+
+
+def _lists_blocks(item: Attributes) -> bool:
+    return key_in(item).sk == keys.BLOCKS
+
+
+def _block_list(item: Attributes | None) -> BlockList:
+    if item is None:
+        return BlockList()
+    numbers = (int(item[name]["N"]) for name in "vde")
+    return BlockList(next(numbers), tuple(unpack_json(item["z"]["B"])), *numbers)
 
 
 def _there(waiting: Sequence[Waiting], blocks: BlockList, parts: Sequence[Part | None]) -> StoredDocuments:

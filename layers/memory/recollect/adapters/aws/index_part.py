@@ -5,9 +5,9 @@ A part is what one block holds, or the documents that no block has yet. Position
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_vectors import FullVectors, PackedVectors
 from recollect.adapters.exact_search import NEVER, NO_NAME, Mask, labels_of
 from recollect.core.time import microseconds
-from recollect.core.vectors import pack_vector
+from recollect.core.vectors import FloatArray, pack_vector
 from recollect.retrieval.nomination import IndexDocument
 
+StoredVectors: TypeAlias = Callable[[Sequence[str]], Mapping[str, FloatArray]]
+"""The vectors of records as they were given, by id; of some perhaps none."""
 NAMES = ("persona", "household", "conversation", "event_type", "source", "key", "space", "role", "speaker")
 NUMBERS: dict[str, Any] = {
     "version": np.int32, "timestamp": np.int64, "recorded_at": np.int64, "expires_at": np.int64,
@@ -82,9 +84,27 @@ class Part:
         return len(self.ids)
 
 
+def with_packed(part: Part) -> Part:
+    """The same with packed vectors."""
+    full = part.vectors
+    return part if isinstance(full, PackedVectors) else replace(part, vectors=PackedVectors.of(full.matrix))
+
+
+def with_full(part: Part, stored: StoredVectors) -> Part:
+    """The same with vectors as they were given; of a record that has none any more about what it was."""
+    if isinstance(part.vectors, FullVectors):
+        return part
+    places = np.flatnonzero(part.numbers["embedded"]).tolist()
+    matrix, found = part.vectors.rows(np.arange(len(part))), stored([part.ids[place] for place in places])
+    for place in places:
+        given = found.get(part.ids[place])
+        if given is not None and given.shape == matrix[place].shape:
+            matrix[place] = given
+    return replace(part, vectors=FullVectors(matrix.astype(np.float16)))
+
+
 def selected(part: Part, mask: Mask) -> Part:
-    """Some positions of a part, with packed vectors; nothing of the others stays, not even a name."""
-    packed = part.vectors if isinstance(part.vectors, PackedVectors) else PackedVectors.of(part.vectors.matrix)
+    """Some positions of a part; nothing of the others stays, not even a name."""
     places = np.flatnonzero(mask)
     codes = np.concatenate([part.names[name][mask] for name in NAMES])
     strings, recoded = _pruned(part.strings, codes)
@@ -95,12 +115,12 @@ def selected(part: Part, mask: Mask) -> Part:
         strings,
         part.terms.selected(mask),
         part.labels.selected(mask),
-        packed.selected(mask),
+        part.vectors.selected(mask),
     )
 
 
 def joined(parts: Sequence[Part]) -> Part:
-    """Parts with packed vectors as one, one after another."""
+    """Parts as one, one after another, whose vectors are all packed or all as they were given."""
     strings, codes = _recoded([(p.strings, np.concatenate([p.names[name] for name in NAMES])) for p in parts])
     split = [np.split(one, len(NAMES)) for one in codes]
     return Part(
@@ -110,8 +130,14 @@ def joined(parts: Sequence[Part]) -> Part:
         strings,
         Lists.joined([part.terms for part in parts]),
         Lists.joined([part.labels for part in parts]),
-        PackedVectors.joined([part.vectors for part in parts if isinstance(part.vectors, PackedVectors)]),
+        _joined([part.vectors for part in parts]),
     )
+
+
+def _joined(vectors: Sequence[FullVectors | PackedVectors]) -> FullVectors | PackedVectors:
+    full = [one for one in vectors if isinstance(one, FullVectors)]
+    packed = [one for one in vectors if isinstance(one, PackedVectors)]
+    return FullVectors.joined(full) if full else PackedVectors.joined(packed)
 
 
 def _pruned(names: Sequence[str], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,9 @@ _DEVIATIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class FullVectors:
-    """The vectors as they were given, (positions, dimension); zero where there is none."""
+    """The vectors as they were given, (positions, dimension), in half precision; zero where there is none."""
 
-    matrix: FloatArray
+    matrix: NDArray[np.float16]
 
     @property
     def dimension(self) -> int:
@@ -38,21 +39,36 @@ class FullVectors:
         return COSINE_NOISE
 
     def cosines(self, query: FloatArray) -> FloatArray:
-        """The cosine of each position; `query` has length 1."""
-        norms = np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix))
-        found: FloatArray = ((self.matrix @ query) / np.where(norms == 0, 1, norms)).astype(np.float32)
+        """The cosine of each position; `query` has length 1; some rows at a time, for memory's sake."""
+        found: FloatArray = np.empty(len(self.matrix), dtype=np.float32)
+        for start in range(0, len(self.matrix), _ROWS):
+            rows = self.matrix[start : start + _ROWS].astype(np.float32)
+            norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            found[start : start + _ROWS] = (rows @ query) / np.where(norms == 0, 1, norms)
         return found
 
     def rows(self, places: Places) -> FloatArray:
         """The vectors of these positions."""
-        return self.matrix[places]
+        found: FloatArray = self.matrix[places].astype(np.float32)
+        return found
+
+    def selected(self, mask: Mask) -> FullVectors:
+        """Those of some positions."""
+        return FullVectors(self.matrix[mask])
+
+    @classmethod
+    def joined(cls, parts: Sequence[FullVectors]) -> FullVectors:
+        """Those of all parts; a part without any vector has no dimension, its rows are zeros."""
+        dimension = max(one.dimension for one in parts)
+        there = [one.matrix if one.dimension else np.zeros((len(one.matrix), dimension), np.float16) for one in parts]
+        return cls(np.concatenate(there))
 
     @classmethod
     def of(cls, packed: Sequence[bytes | None]) -> FullVectors:
         """Of stored vectors of one length."""
         data = [one for one in packed if one is not None]
         dimension = len(data[0]) // 2 if data else 0
-        matrix: FloatArray = np.zeros((len(packed), dimension), dtype=np.float32)
+        matrix = np.zeros((len(packed), dimension), dtype=np.float16)
         if data:
             there = np.array([one is not None for one in packed])
             matrix[there] = np.frombuffer(b"".join(data), dtype=STORED_VECTOR).reshape(len(data), dimension)
@@ -115,9 +131,10 @@ class PackedVectors:
         return cls(dimension, np.concatenate(codes), scales, errors)
 
     @classmethod
-    def of(cls, matrix: FloatArray) -> PackedVectors:
+    def of(cls, matrix: NDArray[np.floating[Any]]) -> PackedVectors:
         """Of vectors of length 1, or 0."""
-        parts = [_packed(matrix[start : start + _ROWS]) for start in range(0, max(len(matrix), 1), _ROWS)]
+        starts = range(0, max(len(matrix), 1), _ROWS)
+        parts = [_packed(matrix[start : start + _ROWS].astype(np.float32)) for start in starts]
         return cls.joined(parts)
 
 

@@ -50,6 +50,8 @@ BUS_SHARDS = 8
 DUE_SHARDS = 8
 TAIL_HALVES = 2
 PACKING = "Y"
+BLOCKS = "B"
+"""The sort key of the list of a user's blocks: before all documents."""
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 
@@ -354,7 +356,7 @@ def document_key(generation: str, scope: Scope, event_id: str) -> Key:
 
 def blocks_key(generation: str, scope: Scope) -> Key:
     """Where the list of a user's blocks is."""
-    return _key(index_partition(generation, scope), "B")
+    return _key(index_partition(generation, scope), BLOCKS)
 
 
 def packing_key(generation: str, scope: Scope) -> Key:
@@ -362,14 +364,9 @@ def packing_key(generation: str, scope: Scope) -> Key:
     return _key(PACKING, _hash(index_partition(generation, scope)))
 
 
-def in_class(event_id: str, classes: int) -> bool:
-    """Whether the record is of one class of so many, decided by its id."""
-    return _shard(f"class {event_id}", classes) == 0
-
-
-def documents_range(half: int) -> SortRange:
-    """The sort keys of one half of a user's documents."""
-    return _beginning_with(f"T#{half}#")
+def documents_range(half: int | None = None) -> SortRange:
+    """The sort keys of a user's documents, or of one half of them."""
+    return _beginning_with("T#" if half is None else f"T#{half}#")
 
 
 def document_of(sort_key: str) -> str:

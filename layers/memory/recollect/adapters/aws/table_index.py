@@ -1,13 +1,15 @@
 """The port `SearchIndex` in the table itself: one user's documents are read and scored exactly, without an engine.
 
-A search reads all of the user's documents: the items that wait (`index_documents`), in two queries side by side, and
-the blocks in the bucket, which a process keeps for its next searches. Vectors of blocks are packed to half a byte a
-number; for those that may be among the best the projections' own are read, so that ranks and answers have them as they
-were given.
+A search reads all of the user's documents: the items that wait (`index_documents`), and the blocks in the bucket, which
+a process keeps for its next searches. Blocks of a user of few records have the vectors as they were given. In others
+they are packed to half a byte a number; for those that may be among the best the projections' own are read, so that
+ranks and answers have them as they were given, too.
 """
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -16,7 +18,7 @@ from recollect.adapters.aws import keys
 from recollect.adapters.aws.index_blocks import ANY_NUMBER, delete_blocks
 from recollect.adapters.aws.index_cache import BlockCache
 from recollect.adapters.aws.index_columns import UserColumns
-from recollect.adapters.aws.index_documents import PACKED_AFTER, Bucket, IndexDocuments
+from recollect.adapters.aws.index_documents import PACKED_AFTER, PACKED_AT_ONCE, Bucket, IndexDocuments
 from recollect.adapters.aws.index_nomination import ColumnsNomination
 from recollect.adapters.aws.index_packing import PackDocuments
 from recollect.adapters.aws.index_part import record_of
@@ -31,6 +33,8 @@ from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPag
 from recollect.search_index.state import NO_GENERATION
 
 TABLE_IDENTITY = "table"
+
+_LOG = logging.getLogger(__name__)
 
 Users = Callable[[str], Iterable[str]]
 """The users of a tenant."""
@@ -77,11 +81,28 @@ class TableIndex:
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
         """Raises Throttled or Unavailable, with some written; the same call again completes it."""
         found = self._access.side_by_side(self._put, documents) if documents else []
-        if self._bucket is not None:
-            asking = {_user(one) for one in documents if keys.in_class(one.ref.id, PACKED_AFTER)}
-            for scope in sorted(asking, key=str):
-                self._documents.ask_for_packing(scope)
+        if self._bucket is not None and documents:
+            self._access.side_by_side(self._see_to_packing, list(Counter(map(_user, documents)).items()))
         return [failure for failure in found if failure is not None]
+
+    def _see_to_packing(self, written: tuple[Scope, int]) -> None:
+        """Packs a user's documents where too many wait, asks for it where enough do."""
+        scope, count = written
+        waiting = self._documents.waiting_count(scope, PACKED_AT_ONCE)
+        if waiting >= PACKED_AT_ONCE and self._packed(scope):
+            return
+        if waiting // PACKED_AFTER > max(waiting - count, 0) // PACKED_AFTER:
+            self._documents.ask_for_packing(scope)
+
+    def _packed(self, scope: Scope) -> bool:
+        """False where it failed: the documents are written, whatever becomes of it."""
+        assert self._bucket is not None
+        try:
+            PackDocuments(self._access, self._bucket).pack(self.generation, scope)
+        except Exception as error:  # noqa: BLE001 - jobs does it then
+            _LOG.info("documents are not packed by the write", extra={"error": type(error).__name__})
+            return False
+        return True
 
     def _put(self, document: IndexDocument) -> IndexFailure | None:
         record = record_of(document)
