@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
 
 from deployment.permissions import refusals
+from embedded.setting import Memory, with_parts
 from engines.conftest import Deployment, lambda_context, on_both
 from engines.test_jobs_end_to_end import jobs, noting, run, say
+from recollect.bootstrap import open_app
 from recollect.core.scope import Scope
-from recollect.timeline.failed_projections import RETRY_POLICY
+from recollect.timeline.failed_projections import PROCESS_ENDED, RETRY_POLICY
+from samples.ending import ENDED, EndsWith, exit_code
 
 pytestmark = pytest.mark.engines
 
@@ -75,6 +79,32 @@ def test_a_poisoned_event_is_noted_quarantined_and_replayed(jobs: Deployment) ->
     assert refusals("memories", needs, jobs.app.settings.index_prefix) == set()
     assert (shown["status"], shown["counts"]["projected"], shown["counts"]["quarantined"]) == ("done", 1, 0)
     assert "failures" not in shown
+    assert app.projection.failed_events.listed("acme", 10) == []
+
+
+@on_both
+@pytest.mark.spec("P-25")
+def test_an_event_with_which_the_process_ends_is_put_aside(jobs: Deployment) -> None:
+    bad, good = say(jobs, "the zebra sings at midnight", 1), say(jobs, "the cat sleeps all day", 2)
+    began, settings = datetime.now(UTC), jobs.app.settings
+
+    def reconcile(hours: int) -> None:
+        app = open_app(settings)
+        memory = with_parts(Memory(app), embedder=EndsWith(app.parts.embedder, "zebra"))
+        memory.app.projection.reconciliation.run(began + timedelta(hours=hours))
+
+    assert [exit_code(partial(reconcile, hours)) for hours in range(4)] == [ENDED, ENDED, ENDED, 0]
+    app = jobs.app
+    assert app.parts.projections.pending(100, None).markers == ()
+    assert app.parts.projections.vectors(ANNA, [good])[good].vector is not None
+    (note,) = app.projection.failed_events.listed("acme", 10)
+    assert (note.failed.ref.id, note.failed.error, note.failed.quarantined) == (bad, PROCESS_ENDED, True)
+    with noting(jobs) as needs:
+        answer = jobs.handlers["project"]({"task": "reconcile"}, lambda_context())
+    assert (answer["failed"], answer["quarantined"]) == (0, 1)
+    assert refusals("project", needs, settings.index_prefix) == set()
+    assert jobs.call("admin", "POST", "/v1/jobs/reconcile", {"replay": True}).status == 202
+    assert run(jobs, "jobs")["done"] == 1
     assert app.projection.failed_events.listed("acme", 10) == []
 
 

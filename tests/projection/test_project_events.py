@@ -1,7 +1,7 @@
 """Project: what is derived from events, once whatever happens on the way."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import cast
@@ -13,7 +13,9 @@ from embedded.standing import Before
 from recollect.core.errors import Unavailable
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
+from recollect.ports import IndexFailure
 from recollect.retrieval.filters import TimeWindow
+from recollect.retrieval.nomination import IndexDocument
 from recollect.rules.groups import Rules
 from recollect.timeline.bus import EPISODIC_SAVED
 from recollect.timeline.record import EventDraft
@@ -105,18 +107,20 @@ def test_what_fails_at_the_commit_is_reported_as_not_projected(memory: Memory) -
 def test_other_writers_get_their_turn_after_a_few_events(memory: Memory) -> None:
     groups: list[int] = []
 
-    class Counted(Before):
+    class Few(Before):
         most_together = 2
 
-        def together(self) -> AbstractContextManager[None]:
-            groups.append(len(groups))
-            return cast(AbstractContextManager[None], self.part.together())
+    class Counted(Before):
+        def put(self, documents: Sequence[IndexDocument], **shown: bool) -> list[IndexFailure]:
+            groups.append(len(documents))
+            return cast(list[IndexFailure], self.part.put(documents, **shown))
 
     for number in range(9):
         memory.add(f"note {number}")
-    counting = with_parts(memory, projections=Counted(memory.app.parts.projections))
+    parts = memory.app.parts
+    counting = with_parts(memory, projections=Few(parts.projections), index=Counted(parts.index))
     assert counting.app.projection.reconciliation.run(memory.now).projected == 9
-    assert len(groups) == 5
+    assert groups == [2, 2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])

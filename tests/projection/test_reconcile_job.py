@@ -86,7 +86,7 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
 
     drafts = [EventDraft(content="late", timestamp=NOON)]
     memory.app.timeline.events.ingest(ANNA, "c", drafts, later, NOON, memory.app.rules.resolved("acme"))
-    project = memory.app.projection.events
+    project = memory.app.projection.pending
 
     class OldOnly:
         def project(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
@@ -94,7 +94,7 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
             report.failed |= {one.ref.id: "Throttled" for one in markers if one.ref.id not in memory.ids}
             return report
 
-    memory.app.projection.__dict__["events"] = OldOnly()
+    memory.app.projection.__dict__["pending"] = OldOnly()
     ended = run(memory, job)
     assert (ended.status, ended.counts["projected"], ended.errors) == (JobStatus.DONE, 1, {"Throttled": 1})
 
@@ -102,14 +102,14 @@ def test_what_came_after_the_asking_does_not_hold_it_up(memory: Memory) -> None:
 def test_what_changed_while_it_was_projected_is_walked_over_again(memory: Memory) -> None:
     memory.add("one")
     walks: list[int] = []
-    project = memory.app.projection.events
+    project = memory.app.projection.pending
 
     class Changing:
         def project(self, markers: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
             walks.append(len(markers))
             return ProjectionReport() if len(walks) == 1 else project.project(markers, now)
 
-    memory.app.projection.__dict__["events"] = Changing()
+    memory.app.projection.__dict__["pending"] = Changing()
     job = start(memory)
     assert run(memory, job).status is JobStatus.RUNNING
     assert run(memory, job, 1).status is JobStatus.DONE

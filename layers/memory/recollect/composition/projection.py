@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from recollect.composition.arbitration import ArbitrationUseCases
@@ -22,6 +22,7 @@ from recollect.projection.project import ProjectEvents
 from recollect.projection.quarantine import FailedEvents
 from recollect.projection.reconcile import MarkStaleMemories, Reconcile, ReconcileJob, RetryFailed
 from recollect.projection.steps import ProjectionSteps
+from recollect.projection.under_way import ProjectPending
 from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 
@@ -44,10 +45,19 @@ class ProjectionUseCases(UseCases):
 
     @cached_property
     def events(self) -> ProjectEvents:
-        """Behind the stream reader and the laptop's drain."""
+        """Behind the stream reader."""
+        return self._with(self.steps)
+
+    @cached_property
+    def pending(self) -> ProjectPending:
+        """Behind reconciliation and the laptop's drain."""
+        parts, project = self._parts, self.events.project
+        return ProjectPending(project, parts.timeline, parts.projections, parts.items, self.failed_events)
+
+    def _with(self, steps: ProjectionSteps) -> ProjectEvents:
         parts, index = self._parts, self._search_index.in_use
         return ProjectEvents(
-            parts.timeline, parts.projections, index, parts.embedder, parts.publisher, self.steps, self.failed_events
+            parts.timeline, parts.projections, index, parts.embedder, parts.publisher, steps, self.failed_events
         )
 
     @cached_property
@@ -80,19 +90,21 @@ class ProjectionUseCases(UseCases):
 
     @cached_property
     def retries(self) -> RetryFailed:
-        return RetryFailed(self.failed_events, self.events)
+        # Compared with an event with which the process ended, the next one would end it, too.
+        sparing = replace(self.steps, contradictions=self.contradictions.sparing_first())
+        return RetryFailed(self.failed_events, self.pending, self._with(sparing))
 
     @cached_property
     def reconciliation(self) -> Reconcile:
         """Projects every event with a pending marker."""
         log = self._deletion.tombstone_log.flush_outbox
-        return Reconcile(self._parts.projections, self.events, self.retries, self._mark_stale.mark, log)
+        return Reconcile(self._parts.projections, self.pending, self.retries, self._mark_stale.mark, log)
 
     @cached_property
     def reconcile_job(self) -> ReconcileJob:
         """The job `reconcile`."""
         bridge = self._memories.bridge
-        return ReconcileJob(self._parts.projections, self.events, self.retries, bridge, self._mark_stale)
+        return ReconcileJob(self._parts.projections, self.pending, self.retries, bridge, self._mark_stale)
 
     @property
     def _mark_stale(self) -> MarkStaleMemories:

@@ -4,6 +4,7 @@ A subclass gives `timeline`, `projections`, `items` and `eraser`, over one store
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -34,9 +35,11 @@ from recollect.core.scope import Scope
 from recollect.core.vectors import pack_vector, unpack_vector
 from recollect.deletion.storage import Exempt
 from recollect.ports import Eraser, Items, Projections, Timeline
-from recollect.projection.attempt import Failure
+from recollect.projection.attempt import Failure, Noting
+from recollect.projection.project import ProjectionReport
 from recollect.projection.quarantine import FailedEvents
-from recollect.timeline.failed_projections import RETRY_POLICY, FailedProjection, Fault
+from recollect.projection.under_way import LONGEST, ProjectPending
+from recollect.timeline.failed_projections import PROCESS_ENDED, RETRY_POLICY, FailedProjection, Fault
 from recollect.timeline.slots import SlotEntry, entry_of, slot_of
 from recollect.timeline.timeline import PendingEvent, Projection, Removal
 
@@ -414,6 +417,58 @@ class FailedProjectionsContract(OwnUser):
         assert failed.standing(scope.tenant).quarantined == 1
         failed.forget(scope, [event.id], moment)
         assert failed.listed(scope.tenant, 10) == []
+
+    def test_what_a_process_ended_with_is_set_apart(
+        self, timeline: Timeline, projections: Projections, items: Items, failed: FailedEvents, scope: Scope
+    ) -> None:
+        events = append_events(timeline, scope, 3)
+        timeline.remove(scope, events[2], Removal())
+        markers = pending_of(projections, scope)
+        stores = (timeline, projections, items, failed)
+
+        def ended(given: Sequence[PendingEvent], _now: datetime, noting: Noting) -> ProjectionReport:
+            with noting(given):
+                raise GeneratorExit  # which nothing catches, as nothing does the end of a process
+
+        with pytest.raises(GeneratorExit):
+            ProjectPending(ended, *stores).project(markers, NOW)
+        tried: list[str] = []
+
+        def done(given: Sequence[PendingEvent], _now: datetime, noting: Noting) -> ProjectionReport:
+            with noting(given):
+                tried.extend(marker.ref.id for marker in given)
+            return ProjectionReport(projected=len(given))
+
+        pending, begun = ProjectPending(done, *stores), NOW + timedelta(seconds=1)
+        assert (pending.project(markers, begun).elsewhere, tried) == (len(markers), [])
+        assert failed.listed(scope.tenant, 10) == []
+        over = NOW + 2 * LONGEST
+        assert (pending.project(markers, over).elsewhere, {*tried}) == (0, {events[2].id})
+        assert {marker.ref for marker in pending_of(projections, scope)} == {events[2].ref}
+        due = failed.due(over, 10, scope.tenant)
+        assert {note.failed.ref for note in due} == {event.ref for event in events[:2]}
+        assert {(note.failed.error, note.failed.tries) for note in due} == {(PROCESS_ENDED, 1)}
+        assert pending.project(markers, over).elsewhere == 0
+
+    def test_a_try_alone_is_counted_before_it(self, timeline: Timeline, failed: FailedEvents, scope: Scope) -> None:
+        event = append_event(timeline, scope)
+        assert failed.set_apart([PendingEvent(scope, event.ref)], [event.id], NOW) == {event.id}
+        (note,) = failed.due(NOW, 10, scope.tenant)
+        begun = failed.begun_alone(note, NOW)
+        assert begun is not None
+        assert failed.begun_alone(note, NOW) is None
+        assert failed.due(NOW, 10, scope.tenant) == []
+        failed.ended_alone(begun, note, "Unavailable", NOW, is_own=False)
+        (again,) = failed.due(NOW, 10, scope.tenant)
+        assert again.failed.tries == 1
+        begun = failed.begun_alone(again, NOW)
+        assert begun is not None
+        last = failed.begun_alone(begun, NOW)
+        assert last is not None
+        assert (last.failed.tries, last.failed.quarantined) == (RETRY_POLICY.most_ends, True)
+        failed.ended_alone(last, begun, "ValueError", NOW, is_own=True)
+        (raised,) = failed.listed(scope.tenant, 10)
+        assert (raised.failed.error, raised.failed.tries, raised.failed.quarantined) == ("ValueError", 1, False)
 
     @pytest.mark.spec("P-22")
     def test_notes_are_erased_too(self, timeline: Timeline, failed: FailedEvents, eraser: Eraser, scope: Scope) -> None:

@@ -371,16 +371,22 @@ class FollowContradictions:
     must not fail because of another's words. The failed one is settled when it is projected itself.
     """
 
-    def __init__(self, steps: Steps, mark: Mark, sparing: Sparing) -> None:
+    def __init__(self, steps: Steps, mark: Mark, sparing: Sparing, *, spare_first: bool = False) -> None:
         self._steps = steps
         self._mark = mark
         self._sparing = sparing
+        self._spare_first = spare_first
+
+    def sparing_first(self) -> "FollowContradictions":
+        """The same, which leaves those events out before anything failed: what they end is the process."""
+        return FollowContradictions(self._steps, self._mark, self._sparing, spare_first=True)
 
     def follow(self, projected: ProjectedRecords) -> Contradicted:
         """Idempotent. Raises what the ports raise, with a part of the changes made."""
         scope = projected.scope
+        steps = self._sparing(scope) if self._spare_first else None
         try:
-            changed = _changed(self._steps, projected)
+            changed = _changed(steps or self._steps, projected)
         except Exception as error:
             steps = self._sparing(scope) if fault_of(error) is Fault.OWN else None
             if steps is None:

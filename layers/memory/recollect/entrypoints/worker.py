@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol, Self
 
 from recollect.app import App
@@ -27,12 +27,15 @@ from recollect.jobs import run as run_jobs
 from recollect.memories import deferred_promotion as promote_deferred
 from recollect.projection.attempt import raised_at
 from recollect.projection.project import ProjectionReport
+from recollect.projection.under_way import LONGEST
 from recollect.summaries import run as run_summaries
 
 _LOG = logging.getLogger(__name__)
 _ROUND_SECONDS = 300.0
 _LONGEST_PAUSE_SECONDS = 300.0
 _DOUBLINGS = 8
+_WAIT_SECONDS = 0.5
+_MOST_WAITS = 2 * LONGEST // timedelta(seconds=_WAIT_SECONDS)
 _LAST_ROUNDS = 3  # settling a contradiction marks other events
 
 Clock = Callable[[], datetime]
@@ -376,13 +379,17 @@ def count_pending(app: App) -> int:
 def drain(app: App, progress: Callable[[int], None], clock: Clock = utc_now, tries: int = 4) -> Drained:
     """Projects until nothing is pending, or nothing moved in `tries` rounds; `progress` gets the count of each page.
 
-    Raises nothing where a part is away: then events are left, and `failures` says why.
+    Waits for what another process is projecting, or was, when it ended (`under_way`). Raises nothing where a part is
+    away: then events are left, and `failures` says why.
     """
-    done, stuck = Drained(), 0
+    done, stuck, waited = Drained(), 0, 0
     while stuck < tries:
         time.sleep(0.2 * 2**stuck if stuck and done.failures else 0)
         before = done.projected
-        _drain_round(app, progress, clock, done)
+        if _drain_round(app, progress, clock, done) and waited < _MOST_WAITS:
+            time.sleep(_WAIT_SECONDS)
+            waited += 1
+            continue
         if not done.failures and not _marked_again(app):
             break
         stuck = 0 if done.failures and done.projected > before else stuck + 1
@@ -397,21 +404,23 @@ def _marked_again(app: App) -> bool:
         return False
 
 
-def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: Drained) -> None:
+def _drain_round(app: App, progress: Callable[[int], None], clock: Clock, done: Drained) -> bool:
+    """Whether all that it left is under way elsewhere."""
     done.failures.clear()
-    after: str | None = None
+    elsewhere, after = 0, None
     while True:
         try:
             report, after = app.projection.reconciliation.page(clock(), after)
         except RecollectError as error:
             done.failures[type(error).__name__] += 1
-            return
+            return False
+        elsewhere += report.elsewhere
         done.projected += report.projected + report.gone
         done.failures.update(error for event_id, error in report.failed.items() if event_id not in report.noted)
         done.noted.update(report.failed[event_id] for event_id in report.noted)
         progress(report.projected + report.gone)
         if after is None:
-            return
+            return elsewhere > 0 and not done.failures
 
 
 def _log(report: ProjectionReport) -> None:

@@ -7,7 +7,7 @@ in smaller parts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -31,6 +31,13 @@ from recollect.timeline.fill_slots import FillSlots
 from recollect.timeline.timeline import PendingEvent, Projection
 
 Forget: TypeAlias = Callable[[Scope, Sequence[str], datetime], None]
+Noting: TypeAlias = Callable[[Sequence[PendingEvent]], AbstractContextManager[None]]
+"""What surrounds a part of an attempt."""
+
+
+def unnoted(_: Sequence[PendingEvent]) -> AbstractContextManager[None]:
+    """Nothing."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +142,16 @@ class ProjectionAttempt:
     _steps: ProjectionSteps
     _forget: Forget | None = None
 
-    def run(self, pending: Sequence[PendingEvent], now: datetime) -> Outcome:
+    def run(self, pending: Sequence[PendingEvent], now: datetime, noting: Noting = unnoted) -> Outcome:
         """Projects what it can. Raises no `Exception`: each is in `failures`, with the events that it stopped.
 
-        A few at once, where other writers wait for their end. What may come from an absent engine stops the rest too,
-        so that it is asked once.
+        A few at once, where other writers wait for their end; `noting` surrounds each such part. What may come from an
+        absent engine stops the rest too, so that it is asked once.
         """
         outcome, parts = Outcome(), [*in_parts(pending, self._projections.most_together)]
         for place, part in enumerate(parts, start=1):
-            made = self._run_together(part, now)
+            with noting(part):
+                made = self._run_together(part, now)
             outcome.add(made)
             stopped = next((one for one in made.failures if one.fault is not Fault.OWN and not made.done), None)
             if stopped is not None:

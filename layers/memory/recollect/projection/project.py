@@ -14,7 +14,7 @@ from recollect.core.ids import accepted_ms
 from recollect.core.items import in_parts
 from recollect.core.scope import Scope
 from recollect.ports import Embedder, Projections, Publisher, SearchIndex, Timeline
-from recollect.projection.attempt import Failure, Outcome, ProjectionAttempt
+from recollect.projection.attempt import Failure, Noting, Outcome, ProjectionAttempt, unnoted
 from recollect.projection.quarantine import FailedEvents
 from recollect.projection.steps import ProjectionSteps
 from recollect.timeline.failed_projections import Fault
@@ -37,7 +37,7 @@ class ProjectionReport:
     """How many events were projected, how many were deleted before, and which failed, with the class of the error.
 
     `noted` are failed events with a note instead of a marker; `done` are the projected and the deleted events, each
-    with its user's scope.
+    with its user's scope. `elsewhere` counts events that were left to another run, which is projecting them.
     """
 
     projected: int = 0
@@ -45,10 +45,12 @@ class ProjectionReport:
     failed: dict[str, str] = field(default_factory=dict)
     noted: set[str] = field(default_factory=set)
     done: set[tuple[Scope, str]] = field(default_factory=set)
+    elsewhere: int = 0
 
     def add(self, other: "ProjectionReport") -> None:
         self.projected += other.projected
         self.gone += other.gone
+        self.elsewhere += other.elsewhere
         self.failed |= other.failed
         self.noted |= other.noted
         self.done |= other.done
@@ -56,7 +58,9 @@ class ProjectionReport:
 
 @dataclass(slots=True, eq=False)
 class ProjectEvents:
-    """Behind the stream reader and the laptop's drain. Without `failed` it writes no notes."""
+    """Behind the stream reader; what a process may end with is noted by `ProjectPending`. Without `failed` it writes no
+    notes.
+    """
 
     _timeline: Timeline
     _projections: Projections
@@ -66,12 +70,12 @@ class ProjectEvents:
     _steps: ProjectionSteps
     _failed: FailedEvents | None = None
 
-    def project(self, pending: Sequence[PendingEvent], now: datetime) -> ProjectionReport:
-        """Projects all events but those that fail. Raises none of their exceptions."""
+    def project(self, pending: Sequence[PendingEvent], now: datetime, noting: Noting = unnoted) -> ProjectionReport:
+        """Projects all events but those that fail. Raises none of their exceptions. `noting`: see the attempt."""
         stores = (self._timeline, self._projections, self._index, self._embedder, self._publisher)
         attempt = ProjectionAttempt(*stores, self._steps, self._failed.forget if self._failed is not None else None)
         isolation = _Isolation(
-            attempt=lambda markers: attempt.run(markers, now),
+            attempt=lambda markers: attempt.run(markers, now, noting),
             note=lambda failure: self._failed is not None and self._failed.note(failure, now),
             now_ms=int(now.timestamp() * 1000),
         )

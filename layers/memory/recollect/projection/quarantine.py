@@ -4,9 +4,9 @@ A note is an item of the event's user, so that an erasure reaches it. It is dura
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -107,6 +107,41 @@ class FailedEvents:
         if failed is not before:
             self._items.write(owner, [failed_write(failed)], now)
         return failed
+
+    def set_apart(self, markers: Sequence[PendingEvent], there: Collection[str], now: datetime) -> set[str]:
+        """Notes that a process ended while it projected these events of one user: each will be tried alone.
+
+        Answers which. `there` are those that are stored; of a deleted one no note is made.
+        """
+        found: set[str] = set()
+        owner, keys = markers[0].scope.user, [failed_key(marker.ref.id) for marker in markers]
+        stored = self._items.get(owner, keys)
+        for marker, key in zip(markers, keys, strict=True):
+            item = stored.get(key)
+            if item is None and marker.ref.id not in there:
+                continue
+            before = failed_in(item) if item is not None else first_failure(marker.ref, now)
+            with suppress(VersionMismatch):  # somebody is trying it
+                self._items.write(owner, [failed_write(before.apart(now))], now)
+                self._unmark(marker, before.removed)
+                found.add(marker.ref.id)
+        return found
+
+    def begun_alone(self, note: Noted, now: datetime) -> Noted | None:
+        """Counts a try before it is begun; None where somebody else has begun one."""
+        return self._rewritten(note, note.failed.begun_alone(now, self._policy), now)
+
+    def ended_alone(self, begun: Noted, before: Noted, error: str, now: datetime, *, is_own: bool) -> None:
+        """Counts the failure in place of the end; nothing, where it was not the event's own."""
+        failed = before.failed.raised_alone(error, now, self._policy) if is_own else before.failed
+        self._rewritten(begun, failed, now)
+
+    def _rewritten(self, note: Noted, failed: FailedProjection, now: datetime) -> Noted | None:
+        with suppress(VersionMismatch):
+            write = failed_write(replace(failed, version=note.failed.version))
+            (item,) = self._items.write(note.scope, [write], now)
+            return None if item is None else Noted(note.scope, failed_in(item))
+        return None
 
     def _unmark(self, marker: PendingEvent, removed: bool) -> None:
         """For a deleted event `forget` removes the marker: `settle` leaves the marker of a removal."""

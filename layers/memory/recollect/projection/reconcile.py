@@ -25,6 +25,7 @@ from recollect.ports import Items, Projections
 from recollect.projection.attempt import raised_at
 from recollect.projection.project import ProjectEvents, ProjectionReport
 from recollect.projection.quarantine import FailedEvents, Noted, Standing
+from recollect.projection.under_way import ProjectPending
 from recollect.timeline.timeline import PendingEvent
 
 _PAGE = 100
@@ -109,11 +110,16 @@ class Replayed:
 
 
 class RetryFailed:
-    """Runs after all other projections. Raises as `Items.due` does."""
+    """Runs after all other projections. Raises as `Items.due` does.
 
-    def __init__(self, failed: FailedEvents, project: ProjectEvents) -> None:
+    An event with which a process ended is projected `alone`, after the others, and counted before: so the others are
+    projected before a process ends with it again, and after the last of its tries it is left.
+    """
+
+    def __init__(self, failed: FailedEvents, project: ProjectPending, alone: ProjectEvents) -> None:
         self._failed = failed
         self._project = project
+        self._alone = alone
 
     def retry(self, now: datetime, tenant: str | None = None) -> ProjectionReport:
         """Retries due notes, of every tenant or of one, at most 100."""
@@ -132,11 +138,29 @@ class RetryFailed:
         return self._failed.standing(tenant)
 
     def _tried(self, notes: Sequence[Noted], now: datetime) -> ProjectionReport:
-        if not notes:
-            return ProjectionReport()
-        report = self._project.project([note.marker for note in notes], now)
-        self._failed.clear([note for note in notes if (note.scope.user, note.failed.ref.id) in report.done], now)
+        together = [note for note in notes if not note.failed.is_tried_alone]
+        report = self._project.project([note.marker for note in together], now) if together else ProjectionReport()
+        self._failed.clear([note for note in together if _is_done(note, report)], now)
+        for note in notes:
+            if note.failed.is_tried_alone:
+                report.add(self._tried_alone(note, now))
         return report
+
+    def _tried_alone(self, note: Noted, now: datetime) -> ProjectionReport:
+        event_id, begun = note.failed.ref.id, self._failed.begun_alone(note, now)
+        if begun is None:
+            return ProjectionReport()
+        report = self._alone.project([note.marker], now)
+        if _is_done(note, report):
+            self._failed.clear([begun], now)
+        else:
+            error = report.failed.get(event_id, "")
+            self._failed.ended_alone(begun, note, error, now, is_own=event_id in report.noted)
+        return report
+
+
+def _is_done(note: Noted, report: ProjectionReport) -> bool:
+    return (note.scope.user, note.failed.ref.id) in report.done
 
 
 class Reconcile:
@@ -149,7 +173,7 @@ class Reconcile:
     def __init__(
         self,
         projections: Projections,
-        project: ProjectEvents,
+        project: ProjectPending,
         retry: RetryFailed,
         *before: Callable[[datetime], None],
     ) -> None:
@@ -225,7 +249,7 @@ class ReconcileJob:
     """
 
     _projections: Projections
-    _project: ProjectEvents
+    _project: ProjectPending
     _retry: RetryFailed
     _bridge: ReconcileBridge
     _mark: MarkStaleMemories

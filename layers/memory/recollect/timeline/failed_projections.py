@@ -32,6 +32,9 @@ QUARANTINE = "projection_quarantine"
 NEVER = datetime(2199, 12, 31, tzinfo=UTC)
 """Due at this instant: in the queue, to be counted and listed, but never retried automatically."""
 
+PROCESS_ENDED = "ProcessEnded"
+"""The error of an event during whose projection the process ended: out of time, out of memory, or killed."""
+
 _OUTAGES = (Unavailable, VersionMismatch, Conflict, ConfigurationError, OSError, MemoryError)
 _LONGEST_NAME = 100
 
@@ -55,10 +58,12 @@ def fault_of(error: Exception) -> Fault:
 class RetryPolicy:
     """After failure number n an event waits `first_pause` times 2 to the n-1, at most `longest_pause`.
 
-    After `most_tries` failures it is quarantined: with these values about an hour after the first failure.
+    After `most_tries` failures it is quarantined: with these values about an hour after the first failure. After
+    `most_ends` ends of a process, since each stops everything else too: with these values after 30 seconds.
     """
 
     most_tries: int = 8
+    most_ends: int = 3
     first_pause: timedelta = timedelta(seconds=30)
     longest_pause: timedelta = timedelta(hours=1)
 
@@ -104,6 +109,28 @@ class FailedProjection:
         return replace(
             self, error=error, tries=tries, last_at=now, next_at=next_at, quarantined=quarantined, removed=removed
         )
+
+    @property
+    def is_tried_alone(self) -> bool:
+        """Whether a process ended while it was projected."""
+        return self.error == PROCESS_ENDED
+
+    def apart(self, now: datetime) -> "FailedProjection":
+        """After a process ended that projected it, alone or among others: to be tried alone, now."""
+        if self.is_tried_alone:
+            return self
+        return replace(self, error=PROCESS_ENDED, tries=1, last_at=now, next_at=now, quarantined=False)
+
+    def begun_alone(self, now: datetime, policy: RetryPolicy = RETRY_POLICY) -> "FailedProjection":
+        """As it has to be noted if this try ends the process, too."""
+        tries = self.tries + 1
+        quarantined = tries >= policy.most_ends
+        next_at = None if quarantined and not self.removed else now + policy.pause(tries)
+        return replace(self, tries=tries, last_at=now, next_at=next_at, quarantined=quarantined)
+
+    def raised_alone(self, error: str, now: datetime, policy: RetryPolicy = RETRY_POLICY) -> "FailedProjection":
+        """After a try that ended with an error, not with the process."""
+        return replace(self, tries=0, next_at=now).again(error, self.removed, now, policy)
 
     def replayed(self, replay: str, now: datetime) -> "FailedProjection":
         """Reset and due at once."""
