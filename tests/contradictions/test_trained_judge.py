@@ -73,6 +73,48 @@ def test_what_the_first_look_finds_harmless_is_compared_with_nothing() -> None:
     assert set(looked) == {told.text}
 
 
+class Keeping(TablePairModel):
+    """A table that keeps what it was asked."""
+
+    def __init__(self, rows: dict[tuple[str, str], PairScores]) -> None:
+        super().__init__(rows)
+        self.pairs: list[StatementPair] = []
+
+    def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
+        self.pairs += pairs
+        return super().relate(pairs)
+
+
+def test_of_a_long_message_only_the_parts_that_may_change_something_are_asked_about() -> None:
+    class Some(Keeping):
+        def may_change(self, texts: Sequence[str]) -> list[bool]:
+            return ["moved" in text for text in texts]
+
+    filler = "The weather was fine and we sat outside for hours and hours, all of us together in the sun. "
+    model = Some({})
+    TrainedJudge(model).judge(said(f"{3 * filler}I moved to Lyon."), [said(OLD)])
+    asked = {pair.newer for pair in model.pairs}
+    assert asked
+    assert all("moved" in newer for newer in asked)
+
+
+def test_which_clause_ends_is_not_asked_of_what_nobody_hears_of() -> None:
+    older = f"My gran bakes on Sundays. {OLD} I like tea."
+    rows = {("I moved to Lyon.", older): PairScores(changed=0.2)}
+    model = Keeping(rows)
+    (found,) = TrainedJudge(model).judge(said("I moved to Lyon."), [said(older)], least=0.3)
+    assert found is not None
+    assert found.confidence == 0.2
+    assert model.pairs == [StatementPair("I moved to Lyon.", older)]
+
+
+def test_a_pair_is_asked_once() -> None:
+    model = Keeping({("I moved to Lyon.", OLD): CHANGES})
+    judge, told = TrainedJudge(model), said("I moved to Lyon.")
+    assert judge.judge(told, [said(OLD)]) == judge.judge(told, [said(OLD)])
+    assert len(model.pairs) == 1
+
+
 @pytest.mark.spec("P-24")
 def test_of_several_sentences_the_one_ends_that_no_longer_holds() -> None:
     older = f"My gran bakes on Sundays. {OLD} I like tea."

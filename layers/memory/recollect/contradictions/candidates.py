@@ -191,9 +191,9 @@ class CandidateSet:
         UNDECIDED where the judge is less sure than `rules.settle`; left out below `rules.ask`.
         """
         pairs = list(self._pairs(fresh))
-        judged = self._judged(pairs)
+        judged = self._judged(pairs, rules.ask)
         for older, newer in pairs:
-            relation = self._relation(older, newer, judged.get((older.id, newer.id)))
+            relation = self._relation(older, newer, judged.get((older.id, newer.id)), rules.ask)
             if relation is not None and relation.confidence >= rules.ask:
                 unsure = relation.confidence < rules.settle
                 yield older, newer, replace(relation, kind=RelationKind.UNDECIDED) if unsure else relation
@@ -266,7 +266,7 @@ class CandidateSet:
         same = (a.persona_id, a.household_id, older.speaker) == (b.persona_id, b.household_id, newer.speaker)
         return same and a.labels == b.labels and len(keys) < 2 and not self.is_retracted(newer.id)
 
-    def _judged(self, pairs: Iterable[Pair]) -> dict[tuple[str, str], Relation | None]:
+    def _judged(self, pairs: Iterable[Pair], least: float) -> dict[tuple[str, str], Relation | None]:
         """What the judge says of each pair, by the ids of older and newer; one call for each newer one."""
         of_newer: dict[str, list[Said]] = defaultdict(list)
         for older, newer in pairs:
@@ -274,7 +274,7 @@ class CandidateSet:
         judged: dict[tuple[str, str], Relation | None] = {}
         for newer_id, all_older in of_newer.items():
             nearest = self._nearest(newer_id, all_older)
-            found = self.judge.judge(self.said[newer_id], nearest)
+            found = self.judge.judge(self.said[newer_id], nearest, least)
             judged |= {(one.id, newer_id): relation for one, relation in zip(nearest, found, strict=True)}
         return judged
 
@@ -286,10 +286,10 @@ class CandidateSet:
         own = self.vectors.get(newer_id)
         return [*keyed, *sorted(others, key=lambda one: -likeness(own, self.vectors.get(one.id)))[:JUDGED]]
 
-    def _relation(self, older: Said, newer: Said, judged: Relation | None) -> Relation | None:
+    def _relation(self, older: Said, newer: Said, judged: Relation | None, least: float) -> Relation | None:
         """The judge's word, but of two values of a key only what the key does not say already."""
         a, b = self.events[older.id], self.events[newer.id]
-        judged = judged or self._by_merged_words(older, newer)
+        judged = judged or self._by_merged_words(older, newer, least)
         if judged is not None and judged.kind is RelationKind.RETRACTS:
             return judged
         by_key = _by_bound_of_key(a, b)
@@ -298,12 +298,12 @@ class CandidateSet:
         keyed = a.key is not None and b.key is not None
         return None if judged and keyed and judged.kind in _BY_ITS_SLOT else judged
 
-    def _by_merged_words(self, older: Said, newer: Said) -> Relation | None:
+    def _by_merged_words(self, older: Said, newer: Said, least: float) -> Relation | None:
         """What the newer one does to the words that the older one's memory took up beside its own."""
         memory = self.memory(older.id)
         if memory is None or memory.content == older.text:
             return None
-        (found,) = self.judge.judge(newer, [replace(older, text=memory.content)])
+        (found,) = self.judge.judge(newer, [replace(older, text=memory.content)], least)
         return found
 
 

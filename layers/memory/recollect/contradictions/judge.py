@@ -108,5 +108,8 @@ class RelationJudge(Protocol):
     def holds_until(self, said: Said) -> datetime | None:
         """The exclusive end until which all of it holds, by its own words; None where it holds for good."""
 
-    def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
-        """What the newer statement does to each of the older ones, in their order; None where it does nothing."""
+    def judge(self, newer: Said, older: Sequence[Said], least: float = 0.0) -> list[Relation | None]:
+        """What the newer statement does to each of the older ones, in their order; None where it does nothing.
+
+        Of one with less than the `least` confidence only kind and confidence count: nobody asks what of the older ends.
+        """

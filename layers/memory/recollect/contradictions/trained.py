@@ -29,6 +29,7 @@ _NEWER_TOKENS, _OLDER_TOKENS = 56, 40
 _MOST_PARTS = 3
 _MOST_CLAUSES = 24
 _LEAST_WORDS = 2
+_REMEMBERED_PAIRS = 512
 _SURE = 0.5
 _NEAR_THE_BEST = 0.9
 _ENDS_WITH_THE_BEST = 0.7
@@ -45,12 +46,15 @@ class TrainedJudge:
 
     def __init__(self, model: PairModel | None) -> None:
         self._model = model
+        self._known: dict[StatementPair, PairScores] = {}
 
     def profile(self, said: Said) -> Profile:
         """What the model says at a first look may end something."""
         states, bound = self.states(said), self._bound(said)
         return Profile(
-            states=states, may_end=states and self._may_change(_Told.of(said, bound)), bounds=self._bounds(said, bound)
+            states=states,
+            may_end=states and self._telling(_Told.of(said, bound)) is not None,
+            bounds=self._bounds(said, bound),
         )
 
     def holds_until(self, said: Said) -> datetime | None:
@@ -62,15 +66,16 @@ class TrainedJudge:
         """What only asks states nothing, nor does a word alone ("thanks")."""
         return count_words(said.text) >= _LEAST_WORDS and not only_asks(said.text)
 
-    def judge(self, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
+    def judge(self, newer: Said, older: Sequence[Said], least: float = 0.0) -> list[Relation | None]:
         """What the newer does to each; a model is asked once for all of them, and again where one changed."""
-        told = _Told.of(newer, self._bound(newer))
-        if not older or not self._may_change(told):
+        told = self._telling(_Told.of(newer, self._bound(newer))) if older else None
+        if told is None:
             return [None] * len(older)
         judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
-        found = dict(zip((one.id for one in judged), self._scores(told.lasting, judged), strict=True))
-        relations = {one.id: self._relation(told, newer, one, found[one.id]) for one in judged}
-        dated = {one.id: self._dated(relations[one.id], told, newer, one) for one in judged}
+        asked = _Asked(newer, told, least)
+        found = dict(zip((one.id for one in judged), self._each(told.lasting, judged), strict=True))
+        relations = {one.id: self._relation(asked, one, found[one.id]) for one in judged}
+        dated = {one.id: self._dated(relations[one.id], asked, one) for one in judged}
         return [dated.get(one.id) for one in older]
 
     def _bound(self, said: Said) -> Bound | None:
@@ -84,19 +89,30 @@ class TrainedJudge:
         sure = self._model is not None and bound.names_end
         return (TimeBound(clause_around(said.text, bound), bound.until, BOUND, sure),)
 
-    def _may_change(self, told: "_Told") -> bool:
+    def _telling(self, told: "_Told") -> "_Told | None":
+        """Of a message the parts that may change something at a first look; None without one.
+
+        Of a long one most may not: asked about with each older statement, they would be most of what it costs.
+        """
         texts = [*told.lasting, *([told.unbounded] if told.unbounded else ())]
-        return self._model is not None and any(self._model.may_change(texts))
+        passed = self._model.may_change(texts) if self._model is not None else ()
+        telling = [text for text, passes in zip(texts, passed, strict=False) if passes]
+        if not telling:
+            return None
+        lasting = tuple(text for text, passes in zip(told.lasting, passed, strict=False) if passes)
+        return replace(told, lasting=lasting, unbounded=told.unbounded if told.unbounded in telling else "")
 
-    def _relation(self, told: "_Told", newer: Said, older: Said, scores: PairScores) -> Relation | None:
-        if scores.changed < LEAST_CONFIDENCE and told.bound is not None:
-            return self._held_over(told, newer, older)
-        return self._changed(told.lasting, newer, older, scores) if scores.changed >= LEAST_CONFIDENCE else None
+    def _relation(self, asked: "_Asked", older: Said, scores: "_Strongest") -> Relation | None:
+        if scores.best.changed < LEAST_CONFIDENCE and asked.told.bound is not None:
+            return self._held_over(asked, older)
+        return self._changed(asked, older, scores) if scores.best.changed >= LEAST_CONFIDENCE else None
 
-    def _dated(self, relation: Relation | None, told: "_Told", newer: Said, older: Said) -> Relation | None:
+    def _dated(self, relation: Relation | None, asked: "_Asked", older: Said) -> Relation | None:
         """With the day for which the change is announced: that a statement names which itself names none."""
-        ends = (RelationKind.SUPERSEDES, RelationKind.CHANGES_PART)
-        if relation is None or relation.kind not in ends or told.bound is not None:
+        newer, ends = asked.newer, (RelationKind.SUPERSEDES, RelationKind.CHANGES_PART)
+        if relation is None or relation.kind not in ends or asked.told.bound is not None:
+            return relation
+        if relation.confidence < asked.least:
             return relation
         coming = coming_date(newer.text, newer.at)
         ended = relation.ended or ((0, len(older.text)),)
@@ -120,24 +136,26 @@ class TrainedJudge:
         ]
         return max(of_the_day, default=0.0) >= _NEAR_THE_BEST * max(changed)
 
-    def _held_over(self, told: "_Told", newer: Said, older: Said) -> Relation | None:
-        (scores,) = self._scores((told.unbounded,), [older])
-        if scores.changed < LEAST_CONFIDENCE or told.bound is None:
+    def _held_over(self, asked: "_Asked", older: Said) -> Relation | None:
+        told = asked.told
+        (scores,) = self._each((told.unbounded,) if told.unbounded else (), [older])
+        if scores.best.changed < LEAST_CONFIDENCE or told.bound is None:
             return None
-        found = self._changed((told.unbounded,), newer, older, scores)
+        found = self._changed(asked, older, scores)
         ended = found.ended or ((0, len(older.text)),)
         return replace(found, kind=RelationKind.OVERRIDES, until=told.bound.until, ended=ended, merged=None)
 
-    def _changed(self, parts: Sequence[str], newer: Said, older: Said, scores: PairScores) -> Relation:
-        whole = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=scores.changed)
-        if scores.retracted >= _SURE:
+    def _changed(self, asked: "_Asked", older: Said, scores: "_Strongest") -> Relation:
+        best = scores.best
+        whole = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=best.changed)
+        if best.retracted >= _SURE:
             return replace(whole, kind=RelationKind.RETRACTS, ended=((0, len(older.text)),))
-        ended = self._ended_clauses(parts, older)
+        ended = self._ended_clauses(scores.changing, older) if best.changed >= asked.least else None
         if ended is not None:
             return replace(whole, ended=ended) if ended else replace(whole, kind=RelationKind.UNDECIDED)
-        if scores.part <= max(scores.replaced, scores.ended):
+        if best.part <= max(best.replaced, best.ended):
             return replace(whole, ended=((0, len(older.text)),))
-        merged = spliced(older.text, newer.text)
+        merged = spliced(older.text, asked.newer.text)
         kind = RelationKind.UNDECIDED if merged is None else RelationKind.CHANGES_PART
         return replace(whole, kind=kind, merged=merged)
 
@@ -157,18 +175,55 @@ class TrainedJudge:
         return tuple(span for span, one in zip(spans, scores, strict=True) if one.changed >= least)
 
     def _scores(self, parts: Sequence[str], older: Sequence[Said]) -> list[PairScores]:
-        """Of each older one the strongest of what the parts of the newer do to it."""
+        return [one.best for one in self._each(parts, older)]
+
+    def _each(self, parts: Sequence[str], older: Sequence[Said]) -> list["_Strongest"]:
+        """What the parts of the newer do to each older one."""
         if self._model is None or not parts or not older:
-            return [STANDS] * len(older)
+            return [_Strongest()] * len(older)
         olds = [_parts(one.text, _OLDER_TOKENS) for one in older]
         pairs = [StatementPair(part, old) for some in olds for old in some for part in parts]
-        scores = iter(self._model.relate(pairs))
-        rows = ([next(scores) for _ in range(len(some) * len(parts))] for some in olds)
-        return [max(row, key=lambda one: one.changed, default=STANDS) for row in rows]
+        scores = iter(self._related(self._model, pairs))
+        rows = ([(part, next(scores)) for _ in some for part in parts] for some in olds)
+        return [_Strongest.of(row) for row in rows]
+
+    def _related(self, model: PairModel, pairs: Sequence[StatementPair]) -> list[PairScores]:
+        """Each pair is asked once while it is among the last ones: equal statements are judged alike.
+
+        So what was rehearsed, or is tried again, costs nothing.
+        """
+        known = self._known
+        asked = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        found = known | dict(zip(asked, model.relate(asked) if asked else (), strict=True))
+        self._known = dict(islice(found.items(), max(0, len(found) - _REMEMBERED_PAIRS), None))
+        return [found[pair] for pair in pairs]
 
     @property
     def _rule(self) -> str:
         return self._model.version if self._model is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Strongest:
+    """Of what parts of a newer statement do to an older one the strongest; and the parts that may do anything to it."""
+
+    best: PairScores = STANDS
+    changing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: Sequence[tuple[str, PairScores]]) -> "_Strongest":
+        best = max((scores for _, scores in row), key=lambda one: one.changed, default=STANDS)
+        changing = dict.fromkeys(part for part, scores in row if scores.changed > 0)
+        return cls(best, tuple(changing))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A newer statement in its parts; of what is less sure than `least` only kind and confidence are asked for."""
+
+    newer: Said
+    told: "_Told"
+    least: float
 
 
 @dataclass(frozen=True, slots=True)
