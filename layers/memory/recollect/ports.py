@@ -160,6 +160,10 @@ class Projections(Protocol):
     def most_together(self) -> int:
         """How many events are projected inside one `together`: few where other writers wait for its end."""
 
+    @property
+    def others_wait(self) -> bool:
+        """Whether other writers wait for the end of a `together`: what is slow is rehearsed before it."""
+
     def together(self) -> AbstractContextManager[None]:
         """Makes the writes inside durable at once, the index's and the bus's too, where one store holds all.
 

@@ -235,6 +235,14 @@ class SettleContradictions:
             fresh = [found.events[i] for one in merged if (i := one.partition("/")[0]) in found.events]
         return settled
 
+    def rehearse(self, projected: ProjectedRecords) -> None:
+        """Asks the judge what `settle` will ask about these, as things are now, so that its answers are there. Writes
+        nothing.
+        """
+        found = self._found(projected)
+        if found is not None:
+            _verdicts([event for event in projected.events if event.id in found.said], found, projected.rules.conflict)
+
     def _found(self, batch: ProjectedRecords) -> CandidateSet | None:
         """These and their candidates; None where none of them states anything."""
         scope, now = batch.scope, batch.now
@@ -380,6 +388,10 @@ class FollowContradictions:
     def sparing_first(self) -> "FollowContradictions":
         """The same, which leaves those events out before anything failed: what they end is the process."""
         return FollowContradictions(self._steps, self._mark, self._sparing, spare_first=True)
+
+    def rehearse(self, projected: ProjectedRecords) -> None:
+        """What is slow of `follow`, before a transaction that others wait for. Raises as that."""
+        self._steps.settle.rehearse(projected)
 
     def follow(self, projected: ProjectedRecords) -> Contradicted:
         """Idempotent. Raises what the ports raise, with a part of the changes made."""

@@ -169,12 +169,22 @@ class ProjectionAttempt:
         if not batches:
             return outcome
         together, unprepared = _Combined(batches), list(outcome.failures)
+        if self._projections.others_wait:
+            self._rehearse(batches, now)
         try:
             with self._projections.together():
                 self._write(batches, now, outcome)
         except Exception as error:  # noqa: BLE001 - nothing of it was committed
             return Outcome(failures=[*unprepared, together.failed(error)])
         return outcome
+
+    def _rehearse(self, batches: Sequence[_Batch], now: datetime) -> None:
+        """What raises here raises again where it counts. What changed in between is read then, and judged there."""
+        for batch in batches:
+            events, memories = list(batch.events.values()), dict(batch.memories)
+            rehearsed = ProjectedBatch(events, vectors=batch.vectors, rules=batch.rules, memories=memories)
+            with suppress(Exception):
+                self._steps.rehearse(batch.scope, rehearsed, now)
 
     def _write(self, batches: Sequence[_Batch], now: datetime, outcome: Outcome) -> None:
         derived = [batch for batch in batches if self._step(batch, outcome, lambda b: self._derive(b, now))]

@@ -98,6 +98,11 @@ class ProjectionSteps:
         """Before the markers of deleted events go."""
         return (self._forget_memories, self._forget_archived, self._publish_pruned)
 
+    def rehearse(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
+        """What of `derive` is slow and writes nothing; what it reads is read again there. Raises as those steps."""
+        if batch.events:
+            self.contradictions.rehearse(_records(scope, batch, now))
+
     def _delete_copies(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if batch.gone:
             self.copies(scope, batch.gone, now)
@@ -117,15 +122,7 @@ class ProjectionSteps:
     def _settle_contradictions(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if not batch.events:
             return
-        projected = ProjectedRecords(
-            scope=scope,
-            events=batch.events,
-            memories=batch.memories,
-            vectors=batch.vectors,
-            rules=batch.rules,
-            now=now,
-        )
-        found = self.contradictions.follow(projected)
+        found = self.contradictions.follow(_records(scope, batch, now))
         batch.memories, batch.ended = found.memories, found.ended
 
     def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
@@ -153,6 +150,17 @@ class ProjectionSteps:
 
     def _publish_pruned(self, scope: Scope, _batch: ProjectedBatch, now: datetime) -> None:
         self.outbox(scope, now)
+
+
+def _records(scope: Scope, batch: ProjectedBatch, now: datetime) -> ProjectedRecords:
+    return ProjectedRecords(
+        scope=scope,
+        events=batch.events,
+        memories=batch.memories,
+        vectors=batch.vectors,
+        rules=batch.rules,
+        now=now,
+    )
 
 
 def _replaced(events: Sequence[Event], memories: Mapping[str, StoredMemory]) -> list[EventRef]:

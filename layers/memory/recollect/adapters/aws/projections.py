@@ -49,6 +49,7 @@ class DynamoDBProjections:
 
     access: ItemAccess
     most_together: ClassVar[int] = 1_000
+    others_wait: ClassVar[bool] = False
 
     def together(self) -> AbstractContextManager[None]:
         """Groups nothing: each write is its own, in the order of the calls."""

@@ -56,6 +56,11 @@ class SqliteProjections:
         """How many events are projected in one commit: asked when something is, so that who reads loads no judge."""
         return _ONE_BY_ONE if self._is_judged() else _MANY_TOGETHER
 
+    @property
+    def others_wait(self) -> bool:
+        """One file has one writer; without a judge nothing is slow."""
+        return self._is_judged()
+
     def together(self) -> AbstractContextManager[None]:
         """One commit for the writes of this thread inside, those of index and bus included."""
         return self._database.together()
