@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -138,7 +139,7 @@ def test_a_job_is_not_held_up(told: Memory, tmp_path: Path) -> None:
 
 
 def test_a_drain_waits_for_what_is_under_way_elsewhere(told: Memory, tmp_path: Path) -> None:
-    memory, rounds = open_memory(tmp_path), iter([LATER, LATER, LATER + 2 * LONGEST])
+    memory, rounds = open_memory(tmp_path), chain([LATER, LATER], repeat(LATER + 2 * LONGEST))
     assert exit_code(partial(reconcile, tmp_path, LATER)) == ENDED
     assert drain(memory.app, lambda _: None, lambda: NOON + next(rounds)).projected == 5
     memory.app.parts.close()

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from entrypoints.cli.running import ANA, Home, a_line, events_of, indexed_documents, write_turns
+from recollect.core.time import utc_now
 from recollect.entrypoints.worker import count_pending, drain
+from recollect.projection.under_way import LONGEST
 
 TURNS = int(os.environ.get("RECOLLECT_TEST_TURNS", "600"))
 KILLS = int(os.environ.get("RECOLLECT_TEST_KILLS", "6"))
@@ -91,8 +93,9 @@ def test_dying_between_the_index_and_the_marker_leaves_every_turn_once(tmp_path:
     app = home.app()
     try:
         assert count_pending(app) == TURNS
-        assert not drain(app, lambda count: None).failures
+        assert not drain(app, lambda count: None, lambda: utc_now() + 2 * LONGEST).failures
         assert count_pending(app) == 0
+        assert app.projection.failed_events.standing().retried == 0
         assert len(events_of(app, ANA)) == indexed_documents(app, ANA) == TURNS
     finally:
         app.parts.close()

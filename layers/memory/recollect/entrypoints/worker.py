@@ -390,7 +390,7 @@ def drain(app: App, progress: Callable[[int], None], clock: Clock = utc_now, tri
             time.sleep(_WAIT_SECONDS)
             waited += 1
             continue
-        if not done.failures and not _marked_again(app):
+        if not done.failures and not _marked_again(app) and not _has_due(app, clock()):
             break
         stuck = 0 if done.failures and done.projected > before else stuck + 1
     return done
@@ -400,6 +400,14 @@ def _marked_again(app: App) -> bool:
     """Whether the last page marked other events: settling a contradiction may do so."""
     try:
         return bool(app.parts.projections.pending(1, None).markers)
+    except RecollectError:
+        return False
+
+
+def _has_due(app: App, now: datetime) -> bool:
+    """Whether more was set apart than one page tries again."""
+    try:
+        return bool(app.projection.failed_events.due(now, 1))
     except RecollectError:
         return False
 

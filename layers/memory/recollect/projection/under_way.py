@@ -32,7 +32,7 @@ from recollect.projection.quarantine import FailedEvents
 from recollect.timeline.failed_projections import NEVER
 from recollect.timeline.timeline import PendingEvent
 
-LONGEST = timedelta(seconds=30)
+LONGEST = timedelta(seconds=15)
 """What is written together is projected within it; a note that is older is one of a process that ended. Where it was
 only slow, some events are projected twice, which changes nothing."""
 
