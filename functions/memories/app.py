@@ -4,4 +4,4 @@ from recollect.entrypoints.http.aws import http_handler
 from recollect.entrypoints.priming import open_primed_app
 
 app = open_primed_app("memories")
-handler = http_handler("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs", app=app)
+handler = http_handler("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs", "usage", app=app)

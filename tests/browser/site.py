@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
 from entrypoints.cli.running import Home, left_open
+from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
+from recollect.core.time import utc_now
 from recollect.entrypoints.console.sessions import COOKIE, Session
+from recollect.jobs.job import LEASE, Job, JobProgress, Portion, job_write
 
 KEY, FOREIGN_KEY = "key-a", "key-b"
 KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"}}'
@@ -73,6 +76,18 @@ class Site:
         conflict = left_open(app, older, newer, Scope("acme", user))
         app.parts.close()
         return conflict
+
+    def hold(self, done: int, total: int, job_id: str | None = None) -> str:
+        """The id of a job that another process is at, and has come so far with; with all of it, it has ended."""
+        app, now = self.home.app(), utc_now()
+        begun = Job(id=app.ids.fresh(), kind="restore", asked_at=now, started_at=now)
+        job = app.jobs.read("acme", job_id) if job_id else begun
+        progress = JobProgress(state={}, portion=Portion(done, total, "records"), done=done == total)
+        stepped = job.stepped(progress, now)
+        held = stepped if stepped.finished else replace(stepped, leased_until=now + 1.9 * LEASE)
+        app.parts.items.write(of_tenant("acme"), [job_write(held)], now)
+        app.parts.close()
+        return job.id
 
     def get(self, path: str, **query: Any) -> Any:
         """A document of the API."""

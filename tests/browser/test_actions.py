@@ -102,6 +102,25 @@ def test_a_job_shows_its_progress_until_it_is_done(page: Page, site: Site) -> No
     expect(page.get_by_role("status")).to_contain_text("It is done")
 
 
+def test_the_bar_of_a_job_moves_between_its_ends_on_its_page_and_in_the_list(page: Page, site: Site) -> None:
+    job = site.hold(312, 1040)
+    for path in (f"/console/jobs/{job}", "/console/operations", "/console/jobs"):
+        site.hold(312, 1040, job)
+        page.goto(path)
+        bar = page.get_by_role("progressbar", name="Progress of restore")
+        expect(bar).to_have_js_property("value", 0.3)
+        expect(page.get_by_text("312 of 1040 records")).to_be_visible()
+        check(page)
+        site.hold(780, 1040, job)
+        expect(bar).to_have_js_property("value", 0.75)
+        expect(page.get_by_text("780 of 1040 records")).to_be_visible()
+    site.hold(1040, 1040, job)
+    expect(bar).to_have_count(0)
+    page.goto(f"/console/jobs/{job}")
+    expect(page.get_by_role("status")).to_contain_text("It is done")
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+
+
 def test_an_export_is_dropped_on_another_user_who_is_then_erased(page: Page, site: Site) -> None:
     site.say("sven", "I live in Kiruna", "I ski")
     page.goto("/console/users/sven/data")

@@ -91,6 +91,7 @@ PAGES = (
     ("goals", "/console/users/hedda/summaries"),
     ("rejections", "/console/users/hedda/data"),
     ("job", "/console/jobs/{job}"),
+    ("jobs", "/console/jobs"),
     ("erasure", "/console/erasures/{erasure}"),
     ("delete-entry", "/console/knowledge/notes/hours/delete"),
 )

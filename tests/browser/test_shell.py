@@ -75,6 +75,17 @@ def shell(browser: Browser, site: Site) -> Iterator[Page]:
         yield context.new_page()
 
 
+def test_operations_there_show_how_far_a_job_has_come(shell: Page, site: Site) -> None:
+    job = site.hold(5, 10)
+    shell.goto("/console/operations")
+    shell.get_by_label("Token").fill(KEY)
+    shell.get_by_role("button", name="Sign in").click()
+    bar = shell.get_by_role("progressbar", name="Progress of restore")
+    expect(bar).to_have_js_property("value", 0.5)
+    site.hold(10, 10, job)
+    expect(bar).to_have_count(0, timeout=30_000)
+
+
 def test_a_token_opens_the_pages_and_everything_works_there(shell: Page, site: Site) -> None:
     memory = site.remember("ulla", "Ulla lives in Lund")
     shell.goto("/console/users/ulla")

@@ -41,7 +41,7 @@ from recollect.settings import Settings
 GROUPS_OF = {
     "ingest": ("ingest",),
     "retrieval": ("retrieval", "operations"),
-    "memories": ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs"),
+    "memories": ("memories", "contradictions", "forgetting", "bridge", "snapshots", "jobs", "usage"),
     "context": ("context",),
     "converse": ("turns",),
     "knowledge": ("knowledge", "rules", "tools", "items", "logs"),

@@ -39,6 +39,7 @@ import type {
   ItemsDeleted,
   Job,
   JobBody,
+  JobsPage,
   KnowledgeEntry,
   KnowledgeLearnt,
   KnowledgePage,
@@ -97,6 +98,7 @@ import type {
   ToolCallsRequest,
   TurnAnswer,
   TurnRequest,
+  Usage,
   UsersPage,
 } from "./schemas.js";
 import type { RequestOptions, Transport } from "./transport.js";
@@ -341,6 +343,11 @@ export interface RestoreJobArguments extends RestoreBody {
 export interface ReindexJobArguments extends ReindexBody {
   /** Answers when the job has ended, on a laptop; in the cloud a job is always answered at once. */
   wait?: "true" | "false";
+}
+
+export interface ListJobsArguments {
+  limit?: number;
+  cursor?: string;
 }
 
 export interface GetJobArguments {
@@ -768,6 +775,11 @@ export class Operations {
     return this.transport.send({ method: "POST", path: "/v1/jobs/reindex", query: ["wait"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
+  /** The jobs and erasures that are not over for 90 days, the newest first. `GET /v1/jobs` */
+  listJobs(given: ListJobsArguments = {}, options?: RequestOptions): Promise<JobsPage> {
+    return this.transport.send({ method: "GET", path: "/v1/jobs", query: ["limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
   /** How a job stands. `GET /v1/jobs/{job_id}` */
   getJob(given: GetJobArguments, options?: RequestOptions): Promise<Job> {
     return this.transport.send({ method: "GET", path: "/v1/jobs/{job_id}", query: [], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
@@ -961,5 +973,10 @@ export class Operations {
   /** The users of the tenant who have a memory or a log, by their ids. `GET /v1/users` */
   listUsers(given: ListUsersArguments = {}, options?: RequestOptions): Promise<UsersPage> {
     return this.transport.send({ method: "GET", path: "/v1/users", query: ["limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** What was asked for and counted, of this tenant; the last minute may be missing. `GET /v1/usage` */
+  getUsage(options?: RequestOptions): Promise<Usage> {
+    return this.transport.send({ method: "GET", path: "/v1/usage", query: [], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, {}, options);
   }
 }

@@ -667,10 +667,15 @@ export interface Job {
   job_id: string;
   kind: string;
   status: "running" | "done" | "failed";
+  /** While it runs: `working`, `waiting` for its turn or for the next run, or `interrupted`, where the process that was at it ended without a word; the next run goes on, and gives up after 8 times in a row. */
+  activity?: "waiting" | "working" | "interrupted";
   counts: { [name: string]: number };
   errors: Array<JobError>;
   asked_at: string;
   progress?: number;
+  portion?: Portion;
+  /** Of a job that erases a user. */
+  erasure_id?: string;
   finished_at?: string;
   failures?: Array<FailureAnswer>;
   /** What is derived and a `reindex` leaves as it is. */
@@ -682,6 +687,11 @@ export type JobBody = JsonObject;
 export interface JobError {
   error: string;
   count: number;
+}
+
+export interface JobsPage {
+  jobs: Array<Job>;
+  next_cursor?: string;
 }
 
 export interface KeptOrMissed {
@@ -1087,6 +1097,15 @@ export interface Message {
   content: string | Array<TextBlock>;
 }
 
+export interface ModelUsage {
+  /** Provider and model, as configured. */
+  model: string;
+  calls: number;
+  /** As far as the provider says. */
+  input_tokens: number;
+  output_tokens: number;
+}
+
 export interface Namespaces {
   namespaces: Array<Array<string>>;
 }
@@ -1170,6 +1189,14 @@ export interface PartReadiness {
   ready: boolean;
   detail: string;
   pending?: number;
+}
+
+/** How far the part of the work that is under way has come. */
+export interface Portion {
+  done: number;
+  total: number;
+  /** Of what, in the plural: records, messages, users. */
+  of: string;
 }
 
 /** What `problems.problem` answers: every answer that is no good one. */
@@ -1667,6 +1694,26 @@ export interface TurnToolCall {
   action?: string;
   result?: JsonObject;
   errors?: Array<Fault>;
+}
+
+export interface Usage {
+  /** The month of now, in UTC, such as 2026-11. */
+  month: string;
+  this_month: Used;
+  /** The first day that has a count; absent before there is one. */
+  since?: string;
+  /** Since that day. */
+  whole: Used;
+}
+
+export interface Used {
+  /** Events and saved memories that were new. */
+  messages: number;
+  searches: number;
+  contexts: number;
+  /** Their messages and contexts are not counted by themselves. */
+  turns: number;
+  models: Array<ModelUsage>;
 }
 
 export interface User {

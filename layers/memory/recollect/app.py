@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from recollect.session_log.use_cases import SessionLogs
     from recollect.settings import Settings
     from recollect.timeline.bus import BusOutbox
+    from recollect.usage import CountUsage
 
 
 class App:
@@ -56,6 +57,11 @@ class App:
         self, settings: Settings, parts: Parts, rules: Rules | None = None, ids: IdSource | None = None
     ) -> None:
         self.deployment = Deployment(settings, parts, rules or Rules(), ids or IdSource())
+
+    def close(self) -> None:
+        """Writes what was counted, and closes files and connections."""
+        self.usage.write_quietly()
+        self.parts.close()
 
     @property
     def settings(self) -> Settings:
@@ -68,6 +74,11 @@ class App:
     @property
     def ids(self) -> IdSource:
         return self.deployment.ids
+
+    @property
+    def usage(self) -> CountUsage:
+        """`GET /v1/usage`, and what counts for it."""
+        return self.deployment.usage
 
     @property
     def listeners(self) -> list[Announce]:
@@ -204,9 +215,10 @@ class App:
         """`POST /v1/search` in mode `intent`."""
         from recollect.intent.candidates import IntentCandidates
         from recollect.intent.retrieve import RetrieveByIntent
+        from recollect.usage import SEARCH
 
-        parts = self.parts
-        return RetrieveByIntent(IntentCandidates(parts.timeline, parts.items, parts.concurrency))
+        parts, counted = self.parts, self.usage.of(SEARCH)
+        return RetrieveByIntent(IntentCandidates(parts.timeline, parts.items, parts.concurrency), counted=counted)
 
     @cached_property
     def context(self) -> ContextUseCases:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from datetime import datetime, timedelta
+    from datetime import date, datetime, timedelta
 
     from recollect.context.model_call import ModelAnswer, ModelRequest
     from recollect.contradictions.pairs import PairScores, StatementPair
@@ -355,6 +355,16 @@ class RateLimiter(Protocol):
 
         Else after how long it will be, and nothing is added. A debt shrinks with time, and is never below zero.
         """
+
+
+class UsageCounts(Protocol):
+    """How much each tenant asked for, by day (in UTC) and kind; no user is named."""
+
+    def add(self, tenant: str, day: date, counts: Mapping[str, int]) -> None:
+        """Adds to the day's counts. Whoever adds at the same time, all are counted."""
+
+    def days(self, tenant: str) -> dict[date, dict[str, int]]:
+        """The counts of every day that has some, the oldest first."""
 
 
 class SnapshotStore(Protocol):

@@ -14,6 +14,7 @@ from recollect.adapters.local.rate_limiter import SqliteRateLimiter
 from recollect.adapters.local.removal import SqliteEraser
 from recollect.adapters.local.search_index import SqliteSearchIndex
 from recollect.adapters.local.timeline import SqliteTimeline
+from recollect.adapters.local.usage import SqliteUsageCounts
 from recollect.contracts.examples import DIMENSION, writes_of
 from recollect.core.errors import Unavailable
 from recollect.core.event import Event
@@ -48,6 +49,7 @@ store = in_the_file(SqliteIdempotencyStore)
 items = in_the_file(SqliteItems)
 namespaced_items = in_the_file(SqliteNamespacedItems)
 limiter = in_the_file(SqliteRateLimiter)
+usage = in_the_file(SqliteUsageCounts)
 eraser = in_the_file(SqliteEraser)
 
 

@@ -16,12 +16,14 @@ from recollect.contracts.services import PublisherContract
 from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
 from recollect.contracts.timeline_records import ItemsWithEventsContract, RecordsContract
+from recollect.contracts.usage import UsageCountsContract
 from samples.filtered_index import FiltersInTheIndex
 
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
 TestIdempotencyStore = IdempotencyStoreContract
 TestRateLimiter = RateLimiterContract
+TestUsageCounts = UsageCountsContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
 TestNamespacedItems = NamespacedItemsContract

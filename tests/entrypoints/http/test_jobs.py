@@ -34,7 +34,7 @@ def test_a_job_is_answered_at_once_and_shown_to_its_tenant(caller: Caller, kind:
     job_id = answer.json["job_id"]
     shown = caller.get(f"/v1/jobs/{job_id}")
     assert (shown.status, shown.json) == (200, answer.json)
-    expected = {"job_id": job_id, "kind": kind, "status": "running", "counts": {}, "errors": []}
+    expected = {"job_id": job_id, "kind": kind, "status": "running", "activity": "waiting", "counts": {}, "errors": []}
     assert shown.json == {**expected, "asked_at": "2024-05-01T12:00:00.000000Z"}
     schemas = document()["components"]["schemas"]
     OAS31Validator({**schemas["Job"], "components": {"schemas": schemas}}).validate(shown.json)
@@ -69,6 +69,28 @@ def test_reconcile_is_done_when_what_was_accepted_before_is_projected(laptop: La
     answer = start(caller, "reconcile", query="?wait=true")
     assert (answer.status, answer.json["status"], answer.json["progress"]) == (200, "done", 1.0)
     assert app.parts.projections.pending(10, None).markers == ()
+
+
+def test_jobs_are_listed_page_by_page_to_their_tenants_administrators(app: App) -> None:
+    mine, theirs = of(app, "acme"), of(app, "other")
+    ids = [start(mine, "retain").json["job_id"] for _ in range(3)]
+    other = start(theirs, "snapshot").json["job_id"]
+    first = mine.get("/v1/jobs", {"limit": "2"}).json
+    assert [job["job_id"] for job in first["jobs"]] == [ids[2], ids[1]]
+    rest = mine.get("/v1/jobs", {"cursor": first["next_cursor"]}).json
+    assert ([job["job_id"] for job in rest["jobs"]], "next_cursor" in rest) == ([ids[0]], False)
+    assert [job["job_id"] for job in theirs.get("/v1/jobs").json["jobs"]] == [other]
+    assert theirs.get("/v1/jobs", {"cursor": first["next_cursor"]}).status == 422
+    assert of(app, "acme", admin=False).get("/v1/jobs").status == 403
+
+
+def test_an_erasure_is_listed_by_its_id_without_the_user(caller: Caller) -> None:
+    caller.added("I sail")
+    erasure = caller.delete("/v1/users/anna").json["erasure_id"]
+    shown = caller.get("/v1/jobs")
+    (job,) = [one for one in shown.json["jobs"] if one["kind"] == "erase" and one["job_id"] == erasure]
+    assert job["erasure_id"] == erasure
+    assert "anna" not in shown.text
 
 
 @contextmanager

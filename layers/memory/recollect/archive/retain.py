@@ -40,7 +40,7 @@ from recollect.core.scope import Scope, user_hash
 from recollect.core.time import EARLIEST, from_iso, iso
 from recollect.deletion.forget_events import ForgetEvents
 from recollect.deletion.forget_memories import Order
-from recollect.jobs.job import JOB_ID, Job, JobProgress, RemainingSeconds, job_write
+from recollect.jobs.job import JOB_ID, Job, JobProgress, Pace, RemainingSeconds, job_write, portion_of
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.memory import MemoryStatus
 from recollect.memories.reading import ReadMemories, StoredMemory
@@ -74,6 +74,10 @@ _PUBLISHED_BY_RECONCILIATION_AFTER = timedelta(hours=1)
 _PAGE = 100
 _MOST_PAGES = 1_000
 _RESERVE_SECONDS = 10.0
+_MOST_COUNTED_PAGES = 20
+_EXPIRED_SHARE = 0.1
+"""Of a job, before it walks over the users."""
+
 _REMEMBERED_TENANTS = 10_000
 _LOG = logging.getLogger(__name__)
 
@@ -215,12 +219,13 @@ class _Run:
     job_id: str
     now: datetime
     rules: Sequence[RetentionRule]
-    deadline: RemainingSeconds
+    pace: Pace
+    seen: int = 0
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
 
     @property
     def over(self) -> bool:
-        return self.deadline() < _RESERVE_SECONDS
+        return self.pace.over
 
     def order(self, reason: str) -> PruneOrder:
         return PruneOrder(self.job_id, self.now, reason)
@@ -244,19 +249,38 @@ class Retain:
         """See `JobKind`: as many pages as the time allows, at least one."""
         begun = from_iso(str(state["now"])) if "now" in state else now
         own = {JOB_ID: state[JOB_ID], "now": iso(begun)}
-        run = _Run(tenant, str(state[JOB_ID]), begun, self._rules_of(tenant).retention, deadline)
+        rules, pace = self._rules_of(tenant).retention, Pace(deadline, _RESERVE_SECONDS)
+        run = _Run(tenant, str(state[JOB_ID]), begun, rules, pace, int(state.get("seen", 0)))
         if "users" not in state:
-            queued = self._expire_pages(run, state.get("queue"))
-            after = own | ({"users": None} if queued is None else {"queue": queued})
-            return JobProgress(state=after, counts=run.counts, share=0.1, done=queued is None and not run.rules)
+            return self._expired(run, own, state)
+        total = int(state["total"]) if "total" in state else self._users.counted(tenant)
         place = self._user_pages(run, state)
-        return JobProgress(state=own | (place or {}), counts=run.counts, share=0.5 if place else 1.0, done=not place)
+        portion = portion_of(run.seen, total, "users")
+        within = (1 - _EXPIRED_SHARE) * (run.seen + _within(place, run)) / total if total else None
+        share = None if within is None else min(1.0, _EXPIRED_SHARE + within)
+        going = own | (place | {"total": total, "seen": run.seen} if place else {})
+        return JobProgress(state=going, counts=run.counts, portion=portion, share=share, done=not place)
+
+    def _expired(self, run: _Run, own: Mapping[str, Any], state: Mapping[str, Any]) -> JobProgress:
+        """The first part: what has expired."""
+        total = int(state["total"]) if "total" in state else self._due_now(run)
+        queued = self._expire_pages(run, state.get("queue"))
+        portion = portion_of(run.seen, total, "expired messages")
+        share = _EXPIRED_SHARE * (portion.share if portion and queued else 1.0)
+        further = {"users": None} if queued is None else {"queue": queued, "total": total, "seen": run.seen}
+        is_done = queued is None and not run.rules
+        return JobProgress(state={**own, **further}, counts=run.counts, portion=portion, share=share, done=is_done)
+
+    def _due_now(self, run: _Run) -> int:
+        found = pages(lambda after: self._items.due(EXPIRY_QUEUE, run.now, _PAGE, after), _MOST_COUNTED_PAGES)
+        return sum(due.owner.tenant == run.tenant for page in found for due in page.items)
 
     def _expire_pages(self, run: _Run, after: str | None) -> str | None:
         """The queue's next cursor; None at its end."""
         while True:
             page = self._items.due(EXPIRY_QUEUE, run.now, _PAGE, after)
             own = [due for due in page.items if due.owner.tenant == run.tenant]
+            run.seen += len(own)
             for owner, dues in groupby(sorted(own, key=_whose), key=lambda due: due.owner):
                 self._expire(run, owner, [due.key for due in dues])
             after = page.more
@@ -290,11 +314,14 @@ class Retain:
             for user_id in (one for one in page.user_ids if one.encode() >= first.encode()):
                 if run.over and run.counts["users"]:
                     return {"users": cursor, "user": user_id}
-                more = self._record_pages(run, Scope(run.tenant, user_id), _ref_of(user_id, state))
+                before = _ref_of(user_id, state)
+                more = self._record_pages(run, Scope(run.tenant, user_id), before)
                 if more is not None:
-                    place = {"id": more.id, "at": iso(more.timestamp)}
+                    at = iso(more.timestamp)
+                    place = {"id": more.id, "at": at, "from": state["place"].get("from", at) if before else at}
                     return {"users": cursor, "user": user_id, "place": place}
                 run.counts["users"] += 1
+                run.seen += 1
             if page.more is None:
                 return None
             cursor = page.more
@@ -347,6 +374,15 @@ def _noted(item: Item, event: Event | None, stored: StoredMemory | None) -> Item
 
 def _whose(due: DueItem) -> tuple[str, str]:
     return due.owner.user_id, due.key.key
+
+
+def _within(place: Mapping[str, Any] | None, run: _Run) -> float:
+    """How far the user under way has come: by time, from where the first step stopped to the newest that may go."""
+    at, until = (place or {}).get("place"), bound(run.rules, run.now)
+    if at is None or until is None or "from" not in at:
+        return 0.0
+    first = from_iso(at["from"])
+    return (from_iso(at["at"]) - first) / (until - first) if until > first else 0.0
 
 
 def _ref_of(user_id: str, state: Mapping[str, Any]) -> EventRef | None:

@@ -34,7 +34,7 @@ from recollect.core.event import Event
 from recollect.core.items import ALL_PAGES, pages
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.jobs.job import JOB_ID, JobProgress, RemainingSeconds
+from recollect.jobs.job import JOB_ID, JobProgress, Pace, RemainingSeconds, portion_of
 from recollect.memories.audit import Actor, ActorKind
 from recollect.ports import Projections, Timeline
 from recollect.timeline.listing import KnownUsers
@@ -63,14 +63,19 @@ class TakeSnapshot:
     _rewrite: RewriteSegments
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """Writes pieces while there is time. The next state has the current user and the counts so far."""
+        """Writes pieces while there is time.
+
+        The next state has the current user, the counts so far, and how many records were `seen`.
+        """
         going = self._begun(tenant, state, now)
         counts: Counter[str] = Counter()
-        while deadline() > _RESERVE_SECONDS:
+        pace = Pace(deadline, _RESERVE_SECONDS)
+        while not pace.over:
             if going.get("current") is None and not self._next_user(tenant, going):
                 self._finish(tenant, going)
                 return JobProgress(state=going, counts=counts, done=True)
             user = self._piece(Scope(tenant, going["current"]), going[JOB_ID], now)
+            going["seen"] += user.pieces[-1].records if user.pieces else 0
             if user.whole:
                 counts.update(user.counts)
                 going["counts"] = {name: count + going["counts"][name] for name, count in user.counts.items()}
@@ -80,12 +85,12 @@ class TakeSnapshot:
     def _begun(self, tenant: str, state: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         """The state of the first step; enters users whose first events are not projected yet."""
         if "created_at" in state:
-            return dict(state)
+            return {"seen": 0, **state}
         self._snapshots.begin(tenant, state[JOB_ID])
         for page in pages(lambda after: self._projections.pending(_PAGE, after), ALL_PAGES):
             for scope in {marker.scope.user for marker in page.markers if marker.scope.tenant == tenant}:
                 self._users.note(scope, now)
-        return {"created_at": iso(now), "counts": dict(_NONE), "last": False, **state}
+        return {"created_at": iso(now), "counts": dict(_NONE), "last": False, "seen": 0, **state}
 
     def _next_user(self, tenant: str, going: dict[str, Any]) -> bool:
         if going["last"]:
@@ -176,15 +181,19 @@ class RestoreSnapshot:
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """Restores pieces while there is time. Raises NotFound for an unknown snapshot."""
         source = self._source(tenant, state)
-        going = dict(state)
+        going = {"seen": 0, **state}
         counts: Counter[str] = Counter()
+        pace = Pace(deadline, _RESTORE_RESERVE_SECONDS)
+        total = source.records if going.get("user_id") is None else None
         for place in self._places(tenant, going, source):
             scope = Scope(tenant, place.user_id)
             for number in range(int(going.get("piece", 0)), place.pieces):
-                if deadline() < _RESTORE_RESERVE_SECONDS:
-                    return JobProgress(state=going, counts=counts)
-                counts.update(self._piece(scope, source, number, now))
-                going["piece"] = number + 1
+                if pace.over:
+                    portion = portion_of(going["seen"], total, "records")
+                    return JobProgress(state=going, counts=counts, portion=portion)
+                restored = self._piece(scope, source, number, now)
+                counts.update(restored)
+                going |= {"piece": number + 1, "seen": going["seen"] + sum(restored.values())}
             counts["users"] += 1
             going |= {"name": place.name, "piece": 0}
         return JobProgress(state=going, counts=counts, done=True)
@@ -195,7 +204,8 @@ class RestoreSnapshot:
             raise InvalidInput("a restore names its snapshot", ("snapshot_id",))
         if snapshot_id == TIMELINE:
             return _OfTimeline(self._segments)
-        return _OfSnapshot(self._snapshots, self._snapshots.one(tenant, snapshot_id).id)
+        snapshot = self._snapshots.one(tenant, snapshot_id)
+        return _OfSnapshot(self._snapshots, snapshot.id, snapshot.counts.get("events"))
 
     def _places(self, tenant: str, going: Mapping[str, Any], source: "RestoreSource") -> Iterator[RestorePlace]:
         user_id = going.get("user_id")
@@ -214,7 +224,8 @@ class RestoreSnapshot:
 
 
 class _OfSnapshot:
-    def __init__(self, snapshots: Snapshots, snapshot_id: str) -> None:
+    def __init__(self, snapshots: Snapshots, snapshot_id: str, records: int | None) -> None:
+        self.records = records
         self._snapshots = snapshots
         self._id = snapshot_id
 
@@ -236,6 +247,8 @@ class _OfSnapshot:
 
 
 class _OfTimeline:
+    records: int | None = None
+
     def __init__(self, segments: ReadSegments) -> None:
         self._segments = segments
 

@@ -55,6 +55,7 @@ from recollect.memories.storage import (
 from recollect.ports import Items, Projections, Timeline
 from recollect.timeline.fill_slots import FillSlots
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
+from recollect.usage import Counted, uncounted
 
 PAGE_BYTES = 4_000_000
 PAGE_LINES = 2_000
@@ -263,6 +264,7 @@ class ImportMemories:
     _gate: SuppressionList
     _refusal: TombstoneRefusal
     _noted: Callable[[Scope, Sequence[Event], datetime], None]
+    _counted: Counted = uncounted
 
     def import_lines(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder) -> ImportReport:
         """Stores the lines as this user's. Raises Unavailable with some of them stored; a retry continues."""
@@ -270,6 +272,7 @@ class ImportMemories:
         owned = [line.of_user(scope.user_id) for line in lines]
         for part in in_parts(owned, _IMPORTED_AT_ONCE):
             self._slice(scope.user, part, order, report)
+        self._counted(scope.tenant, len(report.created))
         return report
 
     def _slice(self, scope: Scope, lines: Sequence[RecordLine], order: ImportOrder, report: ImportReport) -> None:

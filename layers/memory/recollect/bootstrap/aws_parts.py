@@ -22,6 +22,7 @@ from recollect.ports import (
     SearchIndex,
     SnapshotStore,
     Timeline,
+    UsageCounts,
 )
 from recollect.timeline.listing import KnownUsers
 from recollect.timeline.timeline import TAIL_EVENTS
@@ -119,6 +120,12 @@ class AwsParts(ProviderParts):
         from recollect.adapters.aws.rate_limiter import DynamoDBRateLimiter
 
         return DynamoDBRateLimiter(self.access)
+
+    @cached_property
+    def usage(self) -> UsageCounts:
+        from recollect.adapters.aws.usage import DynamoDBUsageCounts
+
+        return DynamoDBUsageCounts(self.access)
 
     @cached_property
     def items(self) -> Items:

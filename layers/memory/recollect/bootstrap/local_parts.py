@@ -34,6 +34,7 @@ from recollect.ports import (
     SearchIndex,
     SnapshotStore,
     Timeline,
+    UsageCounts,
 )
 from recollect.settings import Settings
 from recollect.timeline.timeline import TAIL_EVENTS
@@ -83,6 +84,12 @@ class LocalParts(ProviderParts):
     @cached_property
     def rate_limiter(self) -> RateLimiter:
         return SqliteRateLimiter(self._database)
+
+    @cached_property
+    def usage(self) -> UsageCounts:
+        from recollect.adapters.local.usage import SqliteUsageCounts
+
+        return SqliteUsageCounts(self._database)
 
     @cached_property
     def items(self) -> Items:

@@ -21,6 +21,7 @@ from recollect.session_log.lasting import LastingLogs
 from recollect.session_log.store import LogStore
 from recollect.summaries.run import NoteMessages
 from recollect.timeline.bus import BusOutbox
+from recollect.usage import MESSAGE
 
 
 @dataclass(eq=False)
@@ -63,6 +64,7 @@ class ArchiveUseCases(UseCases):
             deletion.suppression,
             TombstoneRefusal(parts.items),
             self._note_imported,
+            self._deployment.usage.of(MESSAGE),
         )
 
     def _note_imported(self, scope: Scope, events: Sequence[Event], now: datetime) -> None:

@@ -11,6 +11,7 @@ from recollect.context.build import BuildContext
 from recollect.context.sources import ContextSources, ReadBackground
 from recollect.context.turn import TakeTurn
 from recollect.knowledge.use_cases import KnowledgeStore
+from recollect.usage import CONTEXT, TURN, Counted, uncounted
 
 
 @dataclass(eq=False)
@@ -26,15 +27,19 @@ class ContextUseCases(UseCases):
     @cached_property
     def model_call(self) -> BuildContext:
         """`POST /v1/context`."""
+        return self._building(self._deployment.usage.of(CONTEXT))
+
+    def _building(self, counted: Counted) -> BuildContext:
         parts, summaries = self._parts, self._summaries
         behind = ReadBackground(summaries.stored, summaries.goals, self._knowledge, parts.concurrency)
         sources = ContextSources(parts.timeline, self._retrieval.pipeline, behind, parts.concurrency)
         stage, doubts = self._retrieval.second_stage, self._contradictions.doubts
-        return BuildContext(sources, stage, doubts, parts.web_search)
+        return BuildContext(sources, stage, doubts, parts.web_search, counted)
 
     @cached_property
     def turn(self) -> TakeTurn:
-        """`POST /v1/turns`."""
-        parts = self._parts
+        """`POST /v1/turns`: counted as one thing, its messages and its context not by themselves."""
+        parts, deployment = self._parts, self._deployment
         asks = parts.embedder.asks if parts.embedder is not None else None
-        return TakeTurn(self._timeline.events, self.model_call, parts.timeline, lambda: parts.model, asks)
+        inner = (self._timeline.ingest(uncounted), self._building(uncounted), parts.timeline)
+        return TakeTurn(*inner, lambda: deployment.model, asks, counted=deployment.usage.of(TURN))

@@ -82,7 +82,7 @@ class ContradictionUseCases(UseCases):
             self._parts.items,
             self._current_records,
             self.resolution,
-            self._parts.model,
+            self._deployment.model,
             self._rules.resolved,
             lambda: fence_for(secrets.token_hex(16)),
         )

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recollect.core.ids import IdSource
+from recollect.core.time import utc_now
 from recollect.rules.groups import Rules
 from recollect.timeline.ingest import IngestEvents, WriteLimits
 from recollect.timeline.listing import KnownSpaces, KnownUsers, ListEvents
+from recollect.usage import MESSAGE, Counted, CountedModel, CountUsage
 
 if TYPE_CHECKING:
     from recollect.core.event import EventRef
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         SearchIndex,
         SnapshotStore,
         Timeline,
+        UsageCounts,
         WebSearch,
     )
     from recollect.settings import Settings
@@ -64,6 +67,8 @@ class Parts(Protocol):
     def idempotency(self) -> IdempotencyStore: ...
     @property
     def rate_limiter(self) -> RateLimiter: ...
+    @property
+    def usage(self) -> UsageCounts: ...
     @property
     def items(self) -> Items: ...
     @property
@@ -111,6 +116,15 @@ class Deployment:
     rules: Rules = field(default_factory=Rules)
     ids: IdSource = field(default_factory=IdSource)
     listeners: list[Announce] = field(default_factory=list)
+    usage: CountUsage = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "usage", CountUsage(lambda: self.parts.usage, utc_now))
+
+    @property
+    def model(self) -> Model:
+        """The language model, whose answers are counted."""
+        return CountedModel(self.parts.model, self.usage)
 
     def announce(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         for listener in self.listeners:
@@ -144,7 +158,11 @@ class TimelineUseCases(UseCases):
     @cached_property
     def events(self) -> IngestEvents:
         """`POST /v1/events`."""
-        return IngestEvents(self._parts.timeline, self._parts.items, self._deployment.announce)
+        return self.ingest(self._deployment.usage.of(MESSAGE))
+
+    def ingest(self, counted: Counted) -> IngestEvents:
+        """The same, counted in another way."""
+        return IngestEvents(self._parts.timeline, self._parts.items, self._deployment.announce, counted)
 
     @cached_property
     def listing(self) -> ListEvents:

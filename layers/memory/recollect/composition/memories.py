@@ -17,6 +17,7 @@ from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories
 from recollect.memories.save import ReprojectChanged, SaveMemories
 from recollect.memories.worth_keeping import WorthKeeping
 from recollect.timeline.bus import BusOutbox
+from recollect.usage import MESSAGE
 
 
 @dataclass(eq=False)
@@ -32,8 +33,9 @@ class MemoryUseCases(UseCases):
         """`/v1/memories` and its neighbours."""
         parts, deployment = self._parts, self._deployment
         listeners = (deployment.announce, self._summaries.redact_at_once)
+        counted = deployment.usage.of(MESSAGE)
         return SaveMemories(
-            parts.timeline, parts.projections, parts.items, deployment.ids, *listeners, deployment.generation
+            parts.timeline, parts.projections, parts.items, deployment.ids, *listeners, deployment.generation, counted
         )
 
     @cached_property

@@ -17,7 +17,16 @@ from recollect.projection.project import ProjectEvents
 from recollect.rules.groups import SummaryRules
 from recollect.search_index.rebuild import IndexSnapshots, RebuildIndex
 from recollect.search_index.rederive import Rederive
-from recollect.search_index.reindex import EVENTS, VECTORS, BeginReindex, Maker, Reindex, RotateIndex
+from recollect.search_index.reindex import (
+    EVENTS,
+    MOST_RECORDS_COUNTED,
+    MOST_USERS_COUNTED,
+    VECTORS,
+    BeginReindex,
+    Maker,
+    Reindex,
+    RotateIndex,
+)
 from recollect.search_index.state import Engines
 from recollect.summaries.run import LostWords
 
@@ -85,8 +94,15 @@ class ReindexingUseCases(UseCases):
             self._timeline.known_users,
             lambda: IndexSnapshots(parts.snapshots, generation),
             generation,
+            self._records_of,
             self._archive.take_snapshot,
         )
+
+    def _records_of(self, owner: Scope) -> int:
+        """Of a user, or of a tenant that has not too many users to count them; else 0."""
+        if not owner.user_id and self._timeline.known_users.page(owner.tenant, MOST_USERS_COUNTED, None).more:
+            return 0
+        return self._search_index.in_use.count(owner, most=MOST_RECORDS_COUNTED).documents
 
     def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
         """A projection without listeners, which leaves summaries unchanged."""

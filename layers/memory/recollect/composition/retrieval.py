@@ -9,6 +9,7 @@ from recollect.retrieval.pipeline import SearchPipeline
 from recollect.retrieval.ranking import RankingPolicy
 from recollect.retrieval.search import SearchMemory
 from recollect.retrieval.second_stage import SecondStage
+from recollect.usage import SEARCH
 
 _RANKING = RankingPolicy()
 
@@ -29,7 +30,7 @@ class RetrievalUseCases(UseCases):
     @cached_property
     def memory(self) -> SearchMemory:
         """`POST /v1/search`."""
-        return SearchMemory(self.pipeline, self.second_stage)
+        return SearchMemory(self.pipeline, self.second_stage, self._deployment.usage.of(SEARCH))
 
     @cached_property
     def second_stage(self) -> SecondStage:

@@ -26,7 +26,7 @@ class SummaryUseCases(UseCases):
     @cached_property
     def conversations(self) -> Summarize:
         """`POST /v1/users/{user_id}/summaries`."""
-        return Summarize(self._parts.timeline, self._parts.items, self._parts.model)
+        return Summarize(self._parts.timeline, self._parts.items, self._deployment.model)
 
     @cached_property
     def rounds(self) -> RunSummaries:

@@ -56,6 +56,7 @@ from recollect.rules.use_cases import GivenRules, settled
 from recollect.summaries.goals import Goal
 from recollect.summaries.summary import Summary
 from recollect.text.phrases import one_line
+from recollect.usage import Counted, uncounted
 
 SECONDS = 2.0
 MOST_RESULTS = 5
@@ -278,12 +279,18 @@ class BuildContext:
     """The use case behind `POST /v1/context`. Without `web_search` the answer says that the web search is off."""
 
     def __init__(
-        self, sources: ContextSources, second_stage: SecondStage, doubts: FindDoubts, web_search: WebSearch | None
+        self,
+        sources: ContextSources,
+        second_stage: SecondStage,
+        doubts: FindDoubts,
+        web_search: WebSearch | None,
+        counted: Counted = uncounted,
     ) -> None:
         self._sources = sources
         self._second_stage = second_stage
         self._doubts = doubts
         self._web_search = web_search
+        self._counted = counted
 
     def build(self, scope: Scope, request: ContextRequest, given_rules: GivenRules) -> ContextAnswer:
         """Selects, renders, fits. Raises InvalidInput where the input alone exceeds the budget.
@@ -307,6 +314,7 @@ class BuildContext:
         if not request.question.filters.looks_back:
             gathered = replace(gathered, background=gathered.background.marked(hits.disputes.doubted))
         answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
+        self._counted(scope.tenant, 1)
         return replace(answer, seconds=time.perf_counter() - began)
 
     def _read_together(self, recalled: Recalled, request: ContextRequest) -> Recalled:

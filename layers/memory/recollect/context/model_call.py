@@ -52,7 +52,8 @@ class ModelRequest:
     """`messages` are all that a model reads; `evidence` is the same material for a provider without a model.
 
     `user_input` is the user's line alone. `seconds` is the time of the whole call, retries included, > 0.
-    `json_answer`: one JSON object is wanted. `max_words` bounds an extractive text.
+    `json_answer`: one JSON object is wanted. `max_words` bounds an extractive text. `tenant` is whose call it is, for
+    the count alone: it is sent to nobody.
     """
 
     task: Task
@@ -63,6 +64,7 @@ class ModelRequest:
     max_tokens: int = 1024
     max_words: int = 200
     json_answer: bool = False
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ from recollect.rules.use_cases import GivenRules, settled
 from recollect.timeline.ingest import IngestEvents, IngestResult, IngestStatus
 from recollect.timeline.record import EventDraft
 from recollect.tool_calls.protocol import ReadingPolicy, ToolCall, defused, read_tool_calls, without_quoted_calls
+from recollect.usage import Counted, uncounted
 
 MOST_CALLS = 8
 RESPONSE_BYTES = 64 * 1024
@@ -133,6 +134,7 @@ class TakeTurn:
         model: Callable[[], Model],
         asks: LearnedShare | None = None,
         clock: Callable[[], float] = time.monotonic,
+        counted: Counted = uncounted,
     ) -> None:
         self._ingest = ingest
         self._context = context
@@ -140,6 +142,7 @@ class TakeTurn:
         self._model = model
         self._asks = asks
         self._clock = clock
+        self._counted = counted
 
     def take(
         self, scope: Scope, request: TurnRequest, seed: IdSeed, now: datetime, given_rules: GivenRules, tools: Tools
@@ -184,7 +187,8 @@ class TakeTurn:
 
     def _answer(self, turn: _Turn, tools: Tools) -> TurnAnswer:
         context = self._context.build(turn.scope, _context_request(turn, tools), turn.rules)
-        answered = self._ask(context, turn.deadline - self._clock() - _STORING_SECONDS)
+        answered = self._ask(turn.scope.tenant, context, turn.deadline - self._clock() - _STORING_SECONDS)
+        self._counted(turn.scope.tenant, 1)
         text, quoted = without_quoted_calls(_bounded(answered.text), _sent(context, turn.request.context))
         asked = read_tool_calls(text, ReadingPolicy(dual=True))
         executed = _executed(turn, asked.calls, tools)
@@ -200,7 +204,7 @@ class TakeTurn:
             quoted_calls=quoted,
         )
 
-    def _ask(self, context: ContextAnswer, seconds: float) -> ModelAnswer:
+    def _ask(self, tenant: str, context: ContextAnswer, seconds: float) -> ModelAnswer:
         """Sends the whole context (K-79). Raises OutOfTime, or UpstreamFailed for whatever else fails."""
         if seconds < _LEAST_SECONDS:
             raise OutOfTime("no time is left for the model")
@@ -210,6 +214,7 @@ class TakeTurn:
             evidence=_evidence(context, self._asks),
             user_input=context.messages.parts.user_input,
             seconds=seconds,
+            tenant=tenant,
         )
         try:
             return self._model().generate(request)

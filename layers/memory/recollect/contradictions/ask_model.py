@@ -144,6 +144,7 @@ class AskAboutConflicts:
             seconds=CALL_SECONDS,
             max_tokens=_ANSWER_TOKENS,
             json_answer=True,
+            tenant=question.owner.tenant,
         )
         answer = self._model.generate(request)
         run.paid(answer)

@@ -7,8 +7,10 @@ import unicodedata
 from dataclasses import dataclass
 from uuid import UUID
 
-_COUNTER_BITS = 12
-_COUNTERS = 1 << _COUNTER_BITS
+COUNTER_BITS = 12
+"""Of an `IdSeed.tick`, below its milliseconds."""
+
+_COUNTERS = 1 << COUNTER_BITS
 _TAIL_BITS = 62
 _TAIL = (1 << _TAIL_BITS) - 1
 
@@ -54,7 +56,7 @@ class IdSource:
     def seed(self, clock_milliseconds: int, count: int = 1) -> IdSeed:
         """A seed for `count` ids; `clock_milliseconds` is the real time, also under a test clock."""
         with self._lock:
-            tick = max(clock_milliseconds << _COUNTER_BITS, self._last_tick + 1)
+            tick = max(clock_milliseconds << COUNTER_BITS, self._last_tick + 1)
             self._last_tick = tick + count
         return IdSeed(tick, secrets.randbits(_TAIL_BITS))
 

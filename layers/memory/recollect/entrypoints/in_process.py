@@ -131,7 +131,7 @@ class _Opened:
         """Ends the threads after the step under way, and closes the file."""
         if self._projector is not None:
             self._projector.stop()
-        self._app.parts.close()
+        self._app.close()
 
 
 class DebugLog:

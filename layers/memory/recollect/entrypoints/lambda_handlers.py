@@ -271,6 +271,7 @@ class _Outputs:
 
     def __init__(self, app: App) -> None:
         self.logger = Logger(level=app.settings.log_level)
+        self._app = app
         self._metrics = Metrics(namespace=NAMESPACE)
 
     def around(self, handler: Handler) -> Handler:
@@ -281,6 +282,7 @@ class _Outputs:
             try:
                 return logged(event, context)
             finally:
+                self._app.usage.write_quietly()
                 if self._metrics.provider.metric_set:
                     self._metrics.flush_metrics()
 

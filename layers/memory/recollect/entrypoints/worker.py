@@ -3,7 +3,7 @@
 One thread works through the pending markers: those that an earlier process left, those that this process announces,
 and on a slow poll those of other processes. On the AWS engines another thread reads the table's stream as the function
 `project` does, and the markers are only the net below it. Three more do what a schedule does in the cloud: summaries
-(H-05, H-06, H-10), jobs, and the bridge's part of reconcile (P-10).
+(H-05, H-06, H-10), jobs, and the bridge's part of reconcile (P-10); one writes what was counted (`usage`).
 """
 
 import logging
@@ -97,10 +97,27 @@ def _opinions(app: App, clock: Clock, remaining_seconds: RemainingSeconds) -> Re
     return report
 
 
+def _usage(app: App, _clock: Clock, _remaining_seconds: RemainingSeconds) -> Report:
+    return Written(app.usage.write())
+
+
 OPINIONS = Work("opinions", ask_model.RESERVE_SECONDS, _opinions)
 SUMMARIES = Work("summaries", run_summaries.RESERVE_SECONDS, _summaries)
+USAGE = Work("usage", 0.0, _usage)
 JOBS = Work("jobs", run_jobs.LEAST_SECONDS, _jobs)
 BRIDGE = Work("bridge", promote_deferred.RESERVE_SECONDS, _bridge)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many counts of a tenant's day were written."""
+
+    days: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For a log line."""
+        return {"days": self.days}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +155,16 @@ class ProjectorPolicy:
     """How often the projector looks for markers without a call (`poll_seconds`), and how failures slow that down.
 
     Summaries, and questions to a model, have a round every `summary_seconds`, jobs every `job_seconds`, the bridge
-    every `bridge_seconds`. After a round without success the pause doubles from `first_pause_seconds` to
-    `longest_pause_seconds`; an announcement ends a pause, but at most once in `hurried_pause_seconds`. `stop` waits
-    `stop_seconds` at most.
+    every `bridge_seconds`; what was counted is written every `usage_seconds`. After a round without success the pause
+    doubles from `first_pause_seconds` to `longest_pause_seconds`; an announcement ends a pause, but at most once in
+    `hurried_pause_seconds`. `stop` waits `stop_seconds` at most.
     """
 
     poll_seconds: float = 1.0
     summary_seconds: float = 3.0
     job_seconds: float = 1.0
     bridge_seconds: float = 300.0
+    usage_seconds: float = 10.0
     first_pause_seconds: float = 0.2
     longest_pause_seconds: float = 30.0
     hurried_pause_seconds: float = 1.0
@@ -182,6 +200,7 @@ class Projector:
         deadline = time.monotonic() + self._policy.stop_seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+        self._app.usage.in_background = False
         return not any(thread.is_alive() for thread in self._threads)
 
     def __enter__(self) -> Self:
@@ -194,7 +213,13 @@ class Projector:
     def _start_threads(self) -> None:
         self._run_in_thread("projector", self._run)
         policy = self._policy
-        pauses = {SUMMARIES: policy.summary_seconds, JOBS: policy.job_seconds, BRIDGE: policy.bridge_seconds}
+        pauses = {
+            SUMMARIES: policy.summary_seconds,
+            JOBS: policy.job_seconds,
+            BRIDGE: policy.bridge_seconds,
+            USAGE: policy.usage_seconds,
+        }
+        self._app.usage.in_background = True
         if self._app.settings.judge == "model":
             pauses[OPINIONS] = policy.summary_seconds
         for work, pause_seconds in pauses.items():

@@ -52,6 +52,7 @@ from recollect.rules.groups import Rules
 from recollect.rules.use_cases import GivenRules, settled
 from recollect.text.dates import named_dates
 from recollect.text.terms import extract_keywords
+from recollect.usage import Counted, uncounted
 
 CATEGORY = "intent_retrieval"
 LOW_CONFIDENCE = 0.5
@@ -152,9 +153,12 @@ class _Run:
 class RetrieveByIntent:
     """Pure steps over candidates that are read once; `classifier` may be a richer one (P-7)."""
 
-    def __init__(self, candidates: IntentCandidates, classifier: Classifier = classify) -> None:
+    def __init__(
+        self, candidates: IntentCandidates, classifier: Classifier = classify, counted: Counted = uncounted
+    ) -> None:
         self._candidates = candidates
         self._classifier = classifier
+        self._counted = counted
 
     def retrieve(self, scope: Scope, question: IntentQuestion, given_rules: GivenRules) -> IntentAnswer:
         """At most 15 records, by relevance; the newest ones where the query has no intent to go by (R-89).
@@ -172,6 +176,7 @@ class RetrieveByIntent:
         result = _retrieved(run, found).besides(found.unreadable)
         run.times = replace(run.times, total_ms=_ms_since(began))
         stats = replace(result.stats, retrieval_time=timedelta(milliseconds=run.times.total_ms))
+        self._counted(scope.tenant, 1)
         return _answer(run, found, replace(result, stats=stats))
 
     def _analyze(self, run: _Run, found: Candidates) -> None:

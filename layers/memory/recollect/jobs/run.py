@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from recollect.core.errors import Conflict, NotFound, RecollectError, Unavailable, UpstreamFailed, VersionMismatch
-from recollect.core.ids import IdSeed
-from recollect.core.items import DueItem, Item, ItemWrite, of_tenant, pages
+from recollect.core.ids import COUNTER_BITS, IdSeed
+from recollect.core.items import MOST_WRITES, DueItem, Item, ItemWrite, of_tenant, pages
 from recollect.jobs.job import (
     JOB_ID,
     JOBS,
+    KEPT,
     KINDS,
     QUEUE,
     Job,
@@ -53,6 +54,14 @@ class JobOrder:
     real_now: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Jobs, the last requested first; `more` is where the next page begins."""
+
+    jobs: list[Job]
+    more: str | None
+
+
 class Jobs:
     """Each request makes a job of its own; jobs of one kind and tenant run in turn.
 
@@ -82,8 +91,12 @@ class Jobs:
 
     def newest(self, tenant: str, limit: int) -> list[Job]:
         """The tenant's jobs, the last requested first."""
-        page = self._items.page(of_tenant(tenant), JOBS, limit, None, descending=True)
-        return [job_in(item) for item in page.items]
+        return self.page(tenant, limit, None).jobs
+
+    def page(self, tenant: str, limit: int, after: str | None) -> JobPage:
+        """The same, page by page."""
+        page = self._items.page(of_tenant(tenant), JOBS, limit, after, descending=True)
+        return JobPage([job_in(item) for item in page.items], page.more)
 
 
 @dataclass(slots=True)
@@ -177,6 +190,9 @@ class RunJobs:
         now = clock()
         if not job.free(now):
             return None
+        job = job.interrupted(now) if job.leased_until is not None else job
+        if job.finished:
+            return self._written(tenant, job, now)
         mine = ItemWrite(turn_key(job.kind), {JOB_ID: job.id}, turn.version if turn else 0)
         return self._written(tenant, job.taken(now), now, mine)
 
@@ -217,7 +233,22 @@ class RunJobs:
         if job.finished:
             done = {"job_id": job.id, "kind": job.kind, "status": job.status.value, "errors": dict(job.errors)}
             _LOG.info("a job ended", extra=done | {"counts": dict(job.counts)})
+            self._forget_old(tenant, now)
         return job_in(item)
+
+    def _forget_old(self, tenant: str, now: datetime) -> None:
+        """Of jobs that were asked for before `KEPT`, the newest: as many end as begin, so that none stays long."""
+        owner, before = of_tenant(tenant), now - KEPT
+        place = job_key(IdSeed(int(before.timestamp() * 1000) << COUNTER_BITS, 0).nth(0))
+        with suppress(RecollectError):  # the next one that ends does it
+            page = self._items.page(owner, JOBS, MOST_WRITES, self._items.beside(owner, place), descending=True)
+            old = [ItemWrite(item.key, None, item.version) for item in page.items if _has_lapsed(job_in(item), before)]
+            if old:
+                self._items.write(owner, old, now)
+
+
+def _has_lapsed(job: Job, before: datetime) -> bool:
+    return job.kind in KINDS and job.finished_at is not None and job.finished_at < before
 
 
 def _read(items: Items, tenant: str, job_id: str) -> Job:

@@ -38,6 +38,7 @@ from recollect.ports import Items, Projections, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import event_identity
 from recollect.timeline.timeline import AppendStatus, EventWrite
+from recollect.usage import Counted, uncounted
 
 Announce: TypeAlias = Callable[[Scope, Sequence[EventRef]], None]
 """Notifies the projector of records."""
@@ -99,6 +100,7 @@ class SaveMemories:
     _announce: Announce
     _corrected: Corrected
     _generation: str | None = None
+    _counted: Counted = uncounted
 
     def __post_init__(self) -> None:
         self._current = CurrentMemories(self._timeline)
@@ -131,7 +133,9 @@ class SaveMemories:
                 return SavedMemory(known, known.id == memory.id)
             return self._create(scope, carrier, memory, known, actor, also)
 
-        return retry_on_conflict(save, "a memory with the same content")
+        saved = retry_on_conflict(save, "a memory with the same content")
+        self._counted(scope.tenant, int(saved.created))
+        return saved
 
     def one(self, scope: Scope, memory_id: str, now: datetime) -> Memory:
         """A memory by its id, also a superseded one, in the words that hold now, or in all where none do.

@@ -18,7 +18,7 @@ from recollect.core.event import EventRef
 from recollect.core.ids import accepted_ms, id_milliseconds
 from recollect.core.items import Document, DueItem, pages
 from recollect.core.scope import Scope
-from recollect.jobs.job import JOB_ID, JobProgress, RemainingSeconds
+from recollect.jobs.job import JOB_ID, JobProgress, Pace, RemainingSeconds, portion_of
 from recollect.memories.deferred_promotion import ReconcileBridge
 from recollect.memories.storage import SAME_AS, TO_PROJECT, memory_in
 from recollect.ports import Items, Projections
@@ -94,6 +94,7 @@ PAGE = 300
 _JOB_PAGE = 200
 _RESERVE_SECONDS = 10.0
 _MOST_PASSES = 8
+_COUNTED_AT_ONCE, _MOST_COUNTED_PAGES = 1_000, 20
 _FIRST_PAUSE = timedelta(seconds=1)
 _LONGEST_PAUSE = timedelta(minutes=1)
 _CLOCKS_APART_MS = 5_000
@@ -234,6 +235,7 @@ class _Pass:
     """One walk over the markers; `late` counts events accepted before the request that are still pending."""
 
     late: int
+    seen: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
 
@@ -256,7 +258,7 @@ class ReconcileJob:
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""
-        walk = _Pass(late=int(state.get("late", 0)))
+        walk = _Pass(late=int(state.get("late", 0)), seen=int(state.get("seen", 0)))
         if state.get("walked"):
             return self._promote_deferred(tenant, state, now, walk, deadline)
         if state.get("replay"):
@@ -264,37 +266,54 @@ class ReconcileJob:
         after: str | None = state.get("after")
         if after is None:
             self._mark.mark(now)
+            state = {**state, "total": self._waiting(tenant)}
+        pace = Pace(deadline, _RESERVE_SECONDS, _JOB_PAGE)
         while True:
-            page = self._projections.pending(_JOB_PAGE, after)
+            page = self._projections.pending(pace.size, after)
             self._project_own(tenant, page.markers, str(state[JOB_ID]), now, walk)
             after = page.more
-            if after is None or deadline() < _RESERVE_SECONDS:
+            pace.took_one()
+            if after is None or pace.over:
                 break
         if after is not None:
-            return _progress({**state, "after": after, "late": walk.late}, walk)
+            portion = portion_of(walk.seen, state.get("total"), "messages")
+            share = 0.9 * portion.share if portion else None
+            going = {**state, "after": after, "late": walk.late, "seen": walk.seen}
+            return _progress(going, walk, portion=portion, share=share)
         _count(self._retry.retry(now, tenant), walk)
         return self._after_walk(state, walk)
+
+    def _waiting(self, tenant: str) -> int:
+        """How many markers the tenant has, of the first 20,000 of all."""
+        found = pages(lambda after: self._projections.pending(_COUNTED_AT_ONCE, after), _MOST_COUNTED_PAGES)
+        return sum(marker.scope.tenant == tenant for page in found for marker in page.markers)
 
     def _replay(
         self, tenant: str, state: Mapping[str, Any], now: datetime, walk: _Pass, deadline: RemainingSeconds
     ) -> JobProgress:
         """The first phase of a replay, over several steps; a page may be tried twice."""
         after: str | None = state.get("replay_after")
+        standing = self._retry.standing(tenant) if after is None else None
+        total = standing.retried + standing.quarantined if standing else state.get("total")
+        pace = Pace(deadline, _RESERVE_SECONDS)
         while True:
             page = self._retry.replay(tenant, str(state[JOB_ID]), after, now)
             walk.counts.update(replayed=page.tried)
+            walk.seen += page.tried
             _count(page.report, walk)
             after = page.more
-            if after is None or deadline() < _RESERVE_SECONDS:
+            if after is None or pace.over:
                 break
         own = {JOB_ID: state[JOB_ID]}
-        further = {} if after is None else {"replay": True, "replay_after": after}
-        return _progress({**own, **further}, walk)
+        further = {"replay": True, "replay_after": after, "total": total, "seen": walk.seen}
+        portion = portion_of(walk.seen, total, "failed messages")
+        return _progress(own if after is None else {**own, **further}, walk, portion=portion)
 
     def _project_own(
         self, tenant: str, markers: Sequence[PendingEvent], job_id: str, now: datetime, walk: _Pass
     ) -> None:
         own = [marker for marker in markers if marker.scope.tenant == tenant]
+        walk.seen += len(own)
         if not own:
             return
         report = self._project.project(own, now)

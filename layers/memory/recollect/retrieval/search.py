@@ -14,6 +14,7 @@ from recollect.retrieval.pipeline import Recalled, RecallRequest, SearchPipeline
 from recollect.retrieval.ranking import Mode, Ranked
 from recollect.retrieval.reasons import because
 from recollect.retrieval.second_stage import READ_TOGETHER, SecondStage
+from recollect.usage import Counted, uncounted
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,10 @@ class SearchAnswer:
 class SearchMemory:
     """Runs the pipeline and, where it is asked for, the second stage; cuts to the places asked for, counts."""
 
-    def __init__(self, pipeline: SearchPipeline, second_stage: SecondStage) -> None:
+    def __init__(self, pipeline: SearchPipeline, second_stage: SecondStage, counted: Counted = uncounted) -> None:
         self._pipeline = pipeline
         self._second_stage = second_stage
+        self._counted = counted
 
     def search(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
         """At most `request.wanted` results, ordered by score, ties newer first (A-25). Raises NotReady."""
@@ -83,6 +85,7 @@ class SearchMemory:
         near = (*behind, *recalled.near_misses)[: request.near_misses]
         shown = [_result(recalled, one, at) for at, one in enumerate((*ranked, *near), start=1)]
         results, near_misses = tuple(shown[: len(ranked)]), tuple(shown[len(ranked) :])
+        self._counted(scope.tenant, 1)
         return SearchAnswer(results, diagnose(scope, request, recalled, len(results)), near_misses)
 
     def _read_together(self, recalled: Recalled) -> Recalled:

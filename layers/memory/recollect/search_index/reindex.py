@@ -13,17 +13,17 @@ the job `snapshot`. Records deleted while their page is written are found by rea
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from recollect.core.errors import InvalidInput, NotReady, RecollectError
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT
+from recollect.core.items import ABSENT, of_tenant
 from recollect.core.scope import Scope
 from recollect.core.time import from_iso, iso
-from recollect.jobs.job import JOB_ID, JobKind, JobProgress, RemainingSeconds
+from recollect.jobs.job import JOB_ID, JobKind, JobProgress, Pace, Portion, RemainingSeconds, portion_of
 from recollect.jobs.run import JobOrder, Jobs
 from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import indexed
@@ -41,8 +41,12 @@ VECTORS, EVENTS = "vectors", "events"
 RESERVE_SECONDS = 10.0
 MOST_PASSES = 3
 PAGE = 500
+MOST_USERS_COUNTED, MOST_RECORDS_COUNTED = 1_000, 1_000_000
 _ROTATION_RESERVE_SECONDS = 6.0
 _ROTATION = "semantic_index"
+_ROTATED = 0.6
+"""The share of a snapshot that is done when the rotation begins."""
+
 _DROPPED_AT_ONCE = 1_000
 _JOBS_CHECKED = 50
 _MOST_TENANTS = 10_000
@@ -59,13 +63,9 @@ class _Step:
     tenant: str
     state: dict[str, Any]
     now: datetime
-    remaining_seconds: RemainingSeconds
+    pace: Pace
     counts: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def in_time(self) -> bool:
-        return self.remaining_seconds() >= RESERVE_SECONDS
 
     def progress(self, **more: Any) -> JobProgress:
         return JobProgress(state=self.state, counts=dict(self.counts), errors=dict(self.errors), **more)
@@ -92,7 +92,7 @@ class Reindex:
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many pages as the time allows, at least one."""
-        step = _Step(tenant, dict(state), now, deadline)
+        step = _Step(tenant, dict(state), now, Pace(deadline, RESERVE_SECONDS, PAGE))
         phases = {None: self._begin, "walk": self._walk, "switch": self._switch, "drop": self._drop}
         return phases[state.get("phase")](step)
 
@@ -106,8 +106,18 @@ class Reindex:
         before = self._states.read(step.tenant)
         self._states.change(step.tenant, lambda state: self._begun(state, identity, before.version == ABSENT))
         step.state |= {"phase": "walk", "identity": identity}
+        step.state |= self._extent(step.tenant, before.state)
         step.counts.update(rebuilt=0, dropped=0)
-        return step.progress(pause=self._pause())
+        return step.progress(pause=self._pause(), portion=_walked(step.state))
+
+    def _extent(self, tenant: str, before: IndexState) -> dict[str, Any]:
+        """How much there is to do: the records of the index in use; where it is lost, or of many users, the users."""
+        users = self._users.page(tenant, MOST_USERS_COUNTED, None)
+        former = self._engines.former() if self._engines.left(before) is not None else None
+        beside = former or self._index
+        in_use = beside if before.generation == beside.generation else beside.of(before.generation)
+        records = in_use.count(of_tenant(tenant), most=MOST_RECORDS_COUNTED).documents if users.more is None else 0
+        return {"of": "records", "total": records} if records else {"of": "users", "total": len(users.user_ids)}
 
     def _begun(self, state: IndexState, identity: str, first: bool) -> IndexState:
         known = IndexState(generation=state.generation, identity=identity) if first else state
@@ -122,16 +132,18 @@ class Reindex:
         while True:
             if "user" not in step.state and not self._next_user(step):
                 step.state["phase"] = "switch"
-                return step.progress()
+                return step.progress(share=0.9)
             if step.state.get("passes", 1) > MOST_PASSES:
                 step.errors["IndexLacksDocuments"] += 1
                 return step.progress(given_up=True)
             self._page(step, Scope(step.tenant, step.state["user"]), maker)
-            if not step.in_time:
+            step.pace.took_one()
+            if step.pace.over:
                 settled = Counter(maker.settled())
                 step.counts.update(settled)
                 step.state["walked"] = step.state.get("walked", 0) - settled["refused"]
-                return step.progress()
+                portion = _walked(step.state)
+                return step.progress(portion=portion, share=0.9 * portion.share if portion else None)
 
     def _next_user(self, step: _Step) -> bool:
         """Users added meanwhile are in both indexes anyway."""
@@ -147,9 +159,11 @@ class Reindex:
         if "orphans" in step.state:
             self._orphans(step, scope, maker)
             return
-        page = maker.page(scope, _place(step.state.get("after")), PAGE, step.now)
+        page = maker.page(scope, _place(step.state.get("after")), step.pace.size, step.now)
         step.counts.update(page.counts)
         step.state["walked"] = step.state.get("walked", 0) + page.documents
+        if step.state.get("of") == "records" and step.state.get("passes", 1) == 1:
+            step.state["seen"] = step.state.get("seen", 0) + page.documents
         step.state["after"] = _stored(page.more)
         if page.more is None:
             self._finish_user(step, scope, page.sample)
@@ -166,7 +180,7 @@ class Reindex:
             step.state["passes"] = passes + 1
 
     def _orphans(self, step: _Step, scope: Scope, maker: Maker) -> None:
-        removed, more = maker.orphans(scope, step.state["orphans"], PAGE)
+        removed, more = maker.orphans(scope, step.state["orphans"], step.pace.size)
         step.counts["removed"] += removed
         step.state["orphans"] = more
         if more is None:
@@ -174,6 +188,8 @@ class Reindex:
 
     def _leave_user(self, step: _Step) -> None:
         step.counts["users"] += 1
+        if step.state.get("of") == "users":
+            step.state["seen"] = step.state.get("seen", 0) + 1
         for name in ("user", "after", "passes", "orphans", "walked"):
             step.state.pop(name, None)
 
@@ -200,13 +216,17 @@ class Reindex:
                 if old != self._index.generation:
                     self._dropped(step.tenant, old)
                 return step.progress(done=True, share=1.0)
-            if not step.in_time:
+            if step.pace.over:
                 return step.progress(share=0.95)
 
     def _others(self, tenant: str, *, left: bool) -> set[str]:
         """The generations of other tenants, in this engine or in the former one."""
         states = [state for other, state in self._states.all() if other != tenant]
         return {g for state in states if (self._engines.left(state) is not None) is left for g in state.generations}
+
+
+def _walked(state: Mapping[str, Any]) -> Portion | None:
+    return portion_of(state.get("seen", 0), state.get("total"), state.get("of", "records"))
 
 
 def _place(stored: list[str] | None) -> EventRef | None:
@@ -227,26 +247,32 @@ class RotateIndex:
     _users: KnownUsers
     _snapshots: Callable[[], IndexSnapshots]
     _generation: str
+    _counted: Callable[[Scope], int]
     _first: JobKind | None = None
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`. Counts `indexed`: vectors in the snapshot of the index."""
-        if self._first is not None and _ROTATION not in state:
-            progress = self._first.step(tenant, state, now, deadline)
-            if not progress.done:
-                return progress
-            going = {**progress.state, _ROTATION: {}}
-            return JobProgress(state=going, counts=progress.counts, errors=progress.errors)
-        return self._own(tenant, {**state, _ROTATION: dict(state.get(_ROTATION, {}))}, deadline)
+        total = state["total"] if "total" in state else self._counted(Scope(tenant, state.get("user_id") or ""))
+        state = {**state, "total": total}
+        if self._first is None or _ROTATION in state:
+            return self._own(tenant, {**state, _ROTATION: dict(state.get(_ROTATION, {}))}, deadline)
+        progress = self._first.step(tenant, state, now, deadline)
+        going = {**progress.state, _ROTATION: {}} if progress.done else progress.state
+        portion = portion_of(int(progress.state.get("seen", 0)), total, "records")
+        share = _ROTATED if progress.done else _ROTATED * portion.share if portion else None
+        return replace(progress, state=going, portion=portion, share=share, done=False)
 
     def _own(self, tenant: str, state: dict[str, Any], deadline: RemainingSeconds) -> JobProgress:
-        walk, indexed = state[_ROTATION], 0
+        walk, indexed, pace = state[_ROTATION], 0, Pace(deadline, _ROTATION_RESERVE_SECONDS, PAGE)
         while True:
             if self._generation == NO_GENERATION or ("user" not in walk and not self._next_user(tenant, state)):
                 return JobProgress(state=state, counts={"indexed": indexed}, done=True)
-            indexed += self._page(Scope(tenant, walk["user"]), str(state[JOB_ID]), walk)
-            if deadline() < _ROTATION_RESERVE_SECONDS:
-                return JobProgress(state=state, counts={"indexed": indexed})
+            made, records = self._page(Scope(tenant, walk["user"]), str(state[JOB_ID]), walk)
+            indexed, walk["seen"] = indexed + made, walk.get("seen", 0) + records
+            if pace.over:
+                portion = portion_of(walk["seen"], state["total"], "records")
+                share = _ROTATED + (1 - _ROTATED) * portion.share if portion else None
+                return JobProgress(state=state, counts={"indexed": indexed}, portion=portion, share=share)
 
     def _next_user(self, tenant: str, state: dict[str, Any]) -> bool:
         walk = state[_ROTATION]
@@ -258,7 +284,8 @@ class RotateIndex:
         walk |= {"user": user_ids[0]} if user_ids else {}
         return bool(user_ids)
 
-    def _page(self, scope: Scope, rotation: str, walk: dict[str, Any]) -> int:
+    def _page(self, scope: Scope, rotation: str, walk: dict[str, Any]) -> tuple[int, int]:
+        """How many vectors were written, of how many records."""
         page, snapshots = self._timeline.records(scope, PAGE, _place(walk.get("after"))), self._snapshots()
         vectors = self._vectors(scope, page.events) if page.events else []
         if vectors:
@@ -271,7 +298,7 @@ class RotateIndex:
         if page.more is None:
             snapshots.finish(scope, rotation)
             walk.pop("user")
-        return len(vectors)
+        return len(vectors), len(page.events)
 
     def _vectors(self, scope: Scope, events: Sequence[Event]) -> list[SnapshotVector]:
         """The stored vectors, except of memories whose change is not projected yet: their words are newer."""

@@ -43,6 +43,7 @@ class SummaryTask:
     max_words: int
     seed: IdSeed
     remaining_seconds: Callable[[], float]
+    tenant: str = ""
 
 
 @dataclass(slots=True)
@@ -135,6 +136,7 @@ class MakeSummary:
             max_tokens=_TOKENS_PER_WORD * task.max_words + _TOKENS_OF_GOALS,
             max_words=task.max_words,
             json_answer=True,
+            tenant=task.tenant,
         )
         try:
             answer = self._model.generate(request)

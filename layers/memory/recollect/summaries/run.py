@@ -18,7 +18,7 @@ from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSource
 from recollect.core.items import Due, DueItem, Item, ItemWrite, pages
 from recollect.core.scope import Scope
-from recollect.jobs.job import JobProgress, RemainingSeconds
+from recollect.jobs.job import JobProgress, Pace, RemainingSeconds, portion_of
 from recollect.ports import Items
 from recollect.rules.groups import Rules, SummaryRules
 from recollect.summaries.reading import RedactSummaries
@@ -28,6 +28,7 @@ from recollect.summaries.summarize import IDS, NotDue, Summarize, SummaryOrder
 RESERVE_SECONDS = 60.0
 _PAGE = 100
 _MOST_PAGES = 1_000
+_MOST_COUNTED_PAGES = 20
 _PAUSE = timedelta(minutes=15)
 
 
@@ -60,11 +61,15 @@ class RunSummaries:
         self._ids = ids
 
     def run(
-        self, clock: Callable[[], datetime], remaining_seconds: Callable[[], float], tenant: str | None = None
+        self,
+        clock: Callable[[], datetime],
+        remaining_seconds: Callable[[], float],
+        tenant: str | None = None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> SummaryRun:
         """Begins no summary with less than 60 s left, and reserves the last 60 s; `tenant` alone, if given.
 
-        Raises as `Items.due`.
+        It ends after a summary where it `is_over`. Raises as `Items.due`.
         """
         run, started = SummaryRun(), clock()
         for page in pages(lambda after: self._items.due(QUEUE, started, _PAGE, after), _MOST_PAGES):
@@ -74,8 +79,15 @@ class RunSummaries:
                 if remaining_seconds() < RESERVE_SECONDS:
                     return run
                 self._one(due, clock(), lambda: remaining_seconds() - RESERVE_SECONDS, run)
+                if is_over():
+                    return run
             run.complete = page.more is None
         return run
+
+    def due(self, tenant: str, now: datetime) -> int:
+        """How many are due of the tenant, of the first 2,000 of all. Raises as `Items.due`."""
+        found = pages(lambda after: self._items.due(QUEUE, now, _PAGE, after), _MOST_COUNTED_PAGES)
+        return sum(due.owner.tenant == tenant for page in found for due in page.items)
 
     def _one(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float], run: SummaryRun) -> None:
         try:
@@ -129,6 +141,8 @@ class SummarizeJob:
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
         """See `JobKind`: as many as the time allows, one at least."""
         began, begun = monotonic(), 0
+        pace = Pace(deadline, 0.0)
+        going = {"total": self._run.due(tenant, now), "seen": 0, **state}
 
         def clock() -> datetime:
             return now + timedelta(seconds=monotonic() - began)
@@ -138,8 +152,12 @@ class SummarizeJob:
             begun += 1
             return RESERVE_SECONDS + (deadline() if begun > 1 else max(deadline(), 1.0))
 
-        report = self._run.run(clock, remaining_seconds, tenant)
-        return JobProgress(state=state, counts=report.counts, errors=report.failed, done=report.complete)
+        report = self._run.run(clock, remaining_seconds, tenant, lambda: pace.over)
+        going["seen"] += sum(report.counts.values())
+        portion = portion_of(going["seen"], going["total"], "summaries")
+        return JobProgress(
+            state=going, counts=report.counts, errors=report.failed, done=report.complete, portion=portion
+        )
 
 
 class NoteMessages:

@@ -140,6 +140,7 @@ class Summarize:
             max_words=work.order.rules.max_words,
             seed=work.order.seed,
             remaining_seconds=work.order.remaining_seconds,
+            tenant=work.scope.tenant,
         )
         rejections = self._gate.load(work.scope)
         covers = work.due.covers[:MOST_COVERED]

@@ -17,6 +17,7 @@ from recollect.ports import Items, RateLimiter, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event, event_identity
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
+from recollect.usage import Counted, uncounted
 
 _REJECTED = AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
 _MICROSECONDS = 1_000_000
@@ -68,11 +69,18 @@ class IngestAnswer:
 class IngestEvents:
     """Behind `POST /v1/events` (K-74: stored before anything that can fail)."""
 
-    def __init__(self, timeline: Timeline, items: Items, announce: Callable[[Scope, Sequence[EventRef]], None]) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        items: Items,
+        announce: Callable[[Scope, Sequence[EventRef]], None],
+        counted: Counted = uncounted,
+    ) -> None:
         self._timeline = timeline
         self._gate = SuppressionList(items)
         self._audit_refusals = AuditRefusals(items)
         self._announce = announce
+        self._counted = counted
 
     def ingest(
         self,
@@ -111,6 +119,7 @@ class IngestEvents:
             else _result(writes[position].event, outcomes[position])
             for position, draft in enumerate(drafts)
         )
+        self._counted(scope.tenant, sum(result.event is not None for result in results))
         return IngestAnswer(_conversation(conversation, list(outcomes.values())), results)
 
     def _audit(

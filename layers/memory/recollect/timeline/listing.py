@@ -40,6 +40,7 @@ _CHUNK = 200
 _MOST_CHUNKS = 10
 _SPACES_PAGE = 1000
 _USERS_PAGE = 1000
+_MOST_COUNTED_PAGES = 100
 _REMEMBERED = 10_000
 _REMEMBERED_SECONDS = 300.0
 _REMEMBERED_FOR = timedelta(seconds=_REMEMBERED_SECONDS)
@@ -159,6 +160,11 @@ class KnownUsers:
         """The ids of all of them."""
         for found in pages(lambda after: self.page(tenant, _USERS_PAGE, after), ALL_PAGES):
             yield from found.user_ids
+
+    def counted(self, tenant: str) -> int:
+        """How many there are, of the first 100,000."""
+        found = pages(lambda after: self.page(tenant, _USERS_PAGE, after), _MOST_COUNTED_PAGES)
+        return sum(len(page.user_ids) for page in found)
 
     def forget(self, scope: Scope, now: datetime) -> None:
         """Removes the user; a later event lists them again."""

@@ -26,6 +26,7 @@ from recollect.adapters.aws.rate_limiter import DynamoDBRateLimiter
 from recollect.adapters.aws.removal import DynamoDBEraser
 from recollect.adapters.aws.table import ItemAccess, table_definition
 from recollect.adapters.aws.timeline import DynamoDBTimeline
+from recollect.adapters.aws.usage import DynamoDBUsageCounts
 from recollect.adapters.concurrency import Inline, Threads
 from recollect.contracts.examples import writes_of
 from recollect.core.event import Event
@@ -129,6 +130,7 @@ eraser = over_the_table(DynamoDBEraser)
 items = over_the_table(DynamoDBItems)
 namespaced_items = over_the_table(DynamoDBNamespacedItems)
 limiter = over_the_table(DynamoDBRateLimiter)
+usage = over_the_table(DynamoDBUsageCounts)
 
 
 @pytest.fixture

@@ -10,11 +10,13 @@ from recollect.contracts.services import PublisherContract
 from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
 from recollect.contracts.timeline_records import ItemsWithEventsContract, RecordsContract
+from recollect.contracts.usage import UsageCountsContract
 
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
 TestIdempotency = IdempotencyStoreContract
 TestRateLimiter = RateLimiterContract
+TestUsageCounts = UsageCountsContract
 TestPublisher = PublisherContract
 TestItems = ItemsContract
 TestNamespacedItems = NamespacedItemsContract

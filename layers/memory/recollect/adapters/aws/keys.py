@@ -15,6 +15,7 @@
 |                             | `{hash of the user}#{id}#`     | marker of a removal                               |
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
 | `L#{tenant}`                | `L`                            | until when the tenant's writes are paid for       |
+| `A#{tenant}`                | `{day}`                        | what the tenant asked for on that day             |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
 | `X#{generation}#{hash of the user}` | `T#{half}#{id}`        | document of the table's own index                 |
 |                             | `B`                            | the list of the blocks of those documents         |
@@ -33,7 +34,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from recollect.core.errors import InvalidInput, StoredDataError
@@ -212,6 +213,21 @@ def idempotency_key(key_hash: str) -> Key:
 def rate_key(tenant: str) -> Key:
     """Where it stands until when a tenant's writes are paid for."""
     return _key(f"L#{escape(tenant)}", "L")
+
+
+def usage_partition(tenant: str) -> str:
+    """The partition of a tenant's counts, which functions may add to that write nothing else."""
+    return f"A#{escape(tenant)}"
+
+
+def usage_key(tenant: str, day: date) -> Key:
+    """Where a day's counts are."""
+    return _key(usage_partition(tenant), day.isoformat())
+
+
+def usage_day(sort_key: str) -> date:
+    """The day of such a key."""
+    return date.fromisoformat(sort_key)
 
 
 def bus_partition(tenant: str, shard: int) -> str:

@@ -203,6 +203,14 @@ RATES = """CREATE TABLE IF NOT EXISTS rates (
         paid_until INTEGER NOT NULL) WITHOUT ROWID"""
 """Until when each tenant's writes are paid for (A-39)."""
 
+USAGE = """CREATE TABLE IF NOT EXISTS usage (
+        tenant TEXT NOT NULL,
+        day TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        count INTEGER NOT NULL,
+        PRIMARY KEY (tenant, day, kind)) WITHOUT ROWID"""
+"""What each tenant asked for, by day."""
+
 NAMESPACED_ITEMS = (
     # `namespace`: its labels as a JSON list that is left open, as `labels` above; `owner` is a user id; `ttl` in
     # microseconds.

@@ -146,4 +146,4 @@ def opened(settings: Settings | None = None) -> Iterator[App]:
     try:
         yield app
     finally:
-        app.parts.close()
+        app.close()

@@ -96,7 +96,9 @@ def _job_json(job: Job) -> dict[str, Any]:
 
 
 def _job_line(job: Job) -> str:
-    return f"{job.id}  {job.asked_at:%Y-%m-%d %H:%M:%S}  {job.kind:9}  {job.status.value:7}  {_counts(job)}"
+    activity = job.activity(utc_now())
+    state, share = job.status if activity is None else activity, "" if job.share is None else f"{job.share:.0%}"
+    return f"{job.id}  {job.asked_at:%Y-%m-%d %H:%M:%S}  {job.kind:9}  {state.value:11}  {share:>4}  {_counts(job)}"
 
 
 @jobs.command()

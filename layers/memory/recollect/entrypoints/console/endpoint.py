@@ -14,14 +14,11 @@ from recollect.entrypoints.console.assets import asset
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.rendering import compile_templates
 from recollect.entrypoints.console.sessions import PATH, Session
-from recollect.entrypoints.console.spending import CountedRequests
 from recollect.entrypoints.console.views.data import NDJSON
 from recollect.entrypoints.console.visit import (
     FETCHED,
     LEVELS,
     START,
-    Counted,
-    NewestJobs,
     View,
     Views,
     Visit,
@@ -74,13 +71,9 @@ class Console:
         log: RequestLog,
         *,
         has_keys: bool = False,
-        newest_jobs: NewestJobs | None = None,
-        counted: Counted | None = None,
     ) -> None:
         """`dispatch` asks the API. `has_keys`: people sign in with a key of this server."""
         self._dispatch = dispatch
-        self._newest_jobs = newest_jobs
-        self._counted = counted
         self._authenticate = authenticate
         self._log = log
         self._has_keys = has_keys
@@ -92,9 +85,7 @@ class Console:
     def over(cls, app: App, authenticate: Authenticate, log: RequestLog) -> Self:
         """That of a process which has the whole app."""
         dispatch = Dispatcher(app, routes_of(GROUPS), authenticate, log).dispatch
-        counted = log.of if isinstance(log, CountedRequests) else None
-        keys = app.settings.has_keys
-        return cls(dispatch, authenticate, log, has_keys=keys, newest_jobs=app.jobs.newest, counted=counted)
+        return cls(dispatch, authenticate, log, has_keys=app.settings.has_keys)
 
     def answer(self, call: Call) -> Answer:
         """The page, or what is said of an error, with a line in the log."""
@@ -136,8 +127,6 @@ class Console:
         headers |= self._credentials(session)
         known = principal or Principal("")
         return Visit(
-            newest_jobs=self._newest_jobs,
-            counted=self._counted,
             call=call,
             principal=known,
             api=Api(self._dispatch, replace(call, headers=headers), known),

@@ -1,28 +1,17 @@
-"""What the counted calls of this process would cost on AWS: list prices of a day, and work that was counted before."""
+"""What was counted would cost on AWS: list prices of a day, and work that was counted before."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final
 
-from recollect.entrypoints.http.dispatch import RequestLog
-from recollect.entrypoints.http.headers import REPLAYED
-from recollect.entrypoints.http.messages import Call, Reply
-from recollect.entrypoints.http.routing import Route
-from recollect.settings import Principal
-
 _COSTS: Final = Path(__file__).with_name("costs.json")
-_KINDS: Final = {
-    "addEvents": "message",
-    "saveMemory": "message",
-    "search": "search",
-    "buildContext": "context",
-    "takeTurn": "turn",
-}
+_KINDS: Final = {"messages": "message", "searches": "search", "contexts": "context", "turns": "turn"}
+"""What the API counts, and what has a price."""
+
 MILLION: Final = 1_000_000
 
 
@@ -36,57 +25,42 @@ def prices() -> Mapping[str, Any]:
     return loaded
 
 
-class CountedRequests:
-    """A log that counts, by tenant, the calls that cost something on AWS; kept until the process ends."""
-
-    def __init__(self, log: RequestLog) -> None:
-        self._log = log
-        self._lock = Lock()
-        self._counts: dict[str, Counter[str]] = {}
-
-    def request(
-        self,
-        call: Call,
-        route: Route | None,
-        principal: Principal | None,
-        reply: Reply,
-        seconds: float,
-        error: Exception | None,
-    ) -> None:
-        """The line of one request. What is replayed, or refused, is not counted."""
-        self._log.request(call, route, principal, reply, seconds, error)
-        kind = _KINDS.get(route.operation) if route is not None else None
-        if kind is None or principal is None or reply.status >= 400 or REPLAYED.items() <= dict(reply.headers).items():
-            return
-        count = int(reply.log.get("created", 0)) if kind == "message" else 1
-        with self._lock:
-            self._counts.setdefault(principal.tenant, Counter())[kind] += count
-
-    def of(self, tenant: str) -> Mapping[str, int]:
-        """How many of each kind a tenant had, since the process began."""
-        with self._lock:
-            return dict(self._counts.get(tenant, {}))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """One kind of call: how many there were, None where nobody counts; dollars of a thousand, and of them all."""
+    """One kind of call: how many there were, and dollars of them all, by search engine."""
 
     kind: str
-    count: int | None
-    thousand: Mapping[str, float]
+    count: int
     dollars: Mapping[str, float]
 
 
-def spent(counts: Mapping[str, int] | None) -> list[Spent]:
-    """Each kind of call by engine, as it would be on AWS."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """What was asked for in a time, and of which language models."""
+
+    name: str
+    spent: list[Spent]
+    models: list[Mapping[str, Any]]
+
+
+def spans_of(usage: Mapping[str, Any]) -> list[Span]:
+    """This month, and since the first day that has a count."""
+    month = date.fromisoformat(f"{usage['month']}-01")
+    spans = [_span(f"This month, {month:%B %Y}", usage["this_month"])]
+    if "since" in usage:
+        since = date.fromisoformat(usage["since"])
+        spans.append(_span(f"Since the beginning, {since.day} {since:%B %Y}", usage["whole"]))
+    return spans
+
+
+def _span(name: str, used: Mapping[str, Any]) -> Span:
     million: Mapping[str, Mapping[str, float]] = prices()["million"]
-    return [
+    spent = [
         Spent(
             kind=kind,
-            count=None if counts is None else counts.get(kind, 0),
-            thousand={name: one[kind] / 1000 for name, one in million.items()},
-            dollars={name: one[kind] * (counts or {}).get(kind, 0) / MILLION for name, one in million.items()},
+            count=used[counted],
+            dollars={engine: one[kind] * used[counted] / MILLION for engine, one in million.items()},
         )
-        for kind in dict.fromkeys(_KINDS.values())
+        for counted, kind in _KINDS.items()
     ]
+    return Span(name=name, spent=spent, models=used["models"])

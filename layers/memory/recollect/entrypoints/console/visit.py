@@ -1,7 +1,7 @@
 """A request of a browser as the pages see it: ids, fields, the API, and how to answer."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,6 @@ from recollect.entrypoints.console.rendering import link, render
 from recollect.entrypoints.console.sessions import PATH
 from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.routing import Route
-from recollect.jobs.job import Job
 from recollect.settings import Principal
 
 HTML = "text/html; charset=utf-8"
@@ -26,26 +25,17 @@ LEVELS = 8
 """A page that is too heavy is made anew at the next: with shorter previews, from the third on half of each list."""
 
 
-NewestJobs = Callable[[str, int], Sequence[Job]]
-"""The newest jobs of a tenant, at most so many."""
-
-Counted = Callable[[str], Mapping[str, int]]
-"""How many calls of each kind a tenant had since this process began."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Visit:
     """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked.
 
-    `newest_jobs` and `counted` are None where they are another process's. `level`: see LEVELS.
+    `level`: see LEVELS.
     """
 
     call: Call
     principal: Principal
     api: Api
     form_token: str
-    newest_jobs: NewestJobs | None = None
-    counted: Counted | None = None
     ids: Mapping[str, str] = field(default_factory=dict)
     is_fetched: bool = False
     can_sign_out: bool = False

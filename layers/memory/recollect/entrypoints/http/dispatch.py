@@ -74,6 +74,7 @@ class Dispatcher:
             error, reply = caught, (seen.route.wire.refusal if seen.route else reply_to)(caught)
             answer = rendered(reply)
         self._log.request(call, seen.route, seen.principal, reply, perf_counter() - started, error)
+        self._app.usage.write_due()
         return answer
 
     def _reply(self, call: Call, seen: "_Seen") -> Reply:

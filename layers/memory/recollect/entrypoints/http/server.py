@@ -38,7 +38,7 @@ def serve(settings: Settings, host: str = "127.0.0.1", port: int = 8700) -> None
     try:
         _serve_app(app, host, port)
     finally:
-        app.parts.close()
+        app.close()
 
 
 def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) -> Gate | Cors:
@@ -50,19 +50,9 @@ def build_asgi(app: App, host: str = "127.0.0.1", log: AccessLog | None = None) 
     log = log or AccessLog(app.settings.log_level, sys.stderr)
     own_names = None if app.settings.has_keys else OWN_NAMES | {host.strip("[]")}
     origins = app.settings.cors_origins
-    counted = _counted(log)
-    application = _beside_console(_beside_mcp(build_routes(app, counted), app, log), app, counted)
+    application = _beside_console(_beside_mcp(build_routes(app, log), app, log), app, log)
     gate = Gate(application, log, own_names, origins, _longest_bodies(), {_CONSOLE_PATH.strip("/")})
     return Cors(gate, origins, excepted_path=_MCP_PATH) if origins else gate
-
-
-def _counted(log: AccessLog) -> RequestLog:
-    """The log that counts what the console's page of operations tells; without the console nobody asks."""
-    if find_spec("jinja2") is None:
-        return log
-    from recollect.entrypoints.console.spending import CountedRequests
-
-    return CountedRequests(log)
 
 
 def build_routes(app: App, log: RequestLog) -> Application:

@@ -141,6 +141,7 @@ def _execute(app: App, registry: ToolRegistry, caller: Caller, call: ToolCall) -
     known = call.tool if call.tool in OF_MCP else None
     counts = {"status": result.status.value, "duration_ms": round(seconds * 1000, 1), "trace": seed.trace}
     _LOG.info("tool", extra={"tool": known, **counts})
+    app.usage.write_due()
     return result
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from recollect.core.errors import Forbidden
 from recollect.entrypoints.console.api import Refusal
-from recollect.entrypoints.console.spending import prices, spent
+from recollect.entrypoints.console.spending import prices, spans_of
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.http.messages import Reply
 
@@ -24,10 +24,9 @@ REACHES = {
 def operations(visit: Visit) -> Reply:
     """Backlog, parts, and the newest jobs, erasures among them."""
     _check_admin(visit)
-    jobs = visit.newest_jobs(visit.principal.tenant, visit.most(_NEWEST)) if visit.newest_jobs is not None else None
-    costs = spent(visit.counted(visit.principal.tenant) if visit.counted is not None else None)
-    shown = {"readiness": _readiness(visit), "jobs": jobs, "kinds": REACHES, "costs": costs, "prices": prices()}
-    return visit.page("operations.html", **shown)
+    spans = spans_of(visit.api.get("/v1/usage"))
+    shown = {"readiness": _readiness(visit), "kinds": REACHES, "spans": spans, "prices": prices()}
+    return visit.page("operations.html", jobs=_newest(visit), **shown)
 
 
 def _check_admin(visit: Visit) -> None:
@@ -44,6 +43,16 @@ def _readiness(visit: Visit) -> Any:
         if "parts" not in refused.problem:
             raise
         return refused.problem
+
+
+def _newest(visit: Visit) -> Any:
+    return visit.api.get("/v1/jobs", limit=visit.most(_NEWEST))["jobs"]
+
+
+@views.get("jobs")
+def jobs(visit: Visit) -> Reply:
+    """The newest jobs and erasures; the page, and that of operations, asks again while one of them runs."""
+    return visit.page("jobs.html", jobs=_newest(visit))
 
 
 @views.get("operations", "{kind}")

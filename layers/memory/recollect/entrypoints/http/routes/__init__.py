@@ -8,7 +8,7 @@ from recollect.entrypoints.http.routing import Route
 GROUPS = (
     "ingest", "retrieval", "memories", "context", "operations", "rules", "knowledge", "tools", "turns", "forgetting",
     "summaries", "jobs", "bridge", "snapshots", "arbitration", "merge_rules", "contradictions",
-    "items", "logs",
+    "items", "logs", "usage",
 )  # fmt: skip
 
 
@@ -31,6 +31,7 @@ SECTIONS = {
     "arbitration": ("Arbitration", "Statements weighed against one another, without a store."),
     "bridge": ("Audit and promotion", "Who changed what, and what became of each event."),
     "jobs": ("Jobs", "What runs by schedule, by hand."),
+    "usage": ("Usage", "What was asked for, this month and in all."),
     "operations": ("Operations", "Health, readiness, and this document."),
 }
 """Of each group the title and a sentence, in the order in which one learns them."""

@@ -1,4 +1,4 @@
-"""`POST /v1/jobs/{kind}` and `GET /v1/jobs/{job_id}`: what an operator starts and watches. For administrators."""
+"""`POST /v1/jobs/{kind}`, `GET /v1/jobs` and `…/{job_id}`: what an operator starts and watches. For administrators."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,10 @@ from pydantic import Field
 
 from recollect.app import App
 from recollect.core.errors import NotFound
+from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.deletion.storage import JOB_KIND as ERASE
+from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
 from recollect.entrypoints.http.headers import Answer, Attempt, countdown, idempotent
 from recollect.entrypoints.http.messages import NO_HEADERS, Reply, Request
 from recollect.entrypoints.http.models import (
@@ -19,14 +22,16 @@ from recollect.entrypoints.http.models import (
     Maybe,
     Nothing,
     OneOf,
+    Paged,
     RequestModel,
     Share,
     Some,
     Time,
     YesOrNo,
+    page_of,
 )
 from recollect.entrypoints.http.routing import Routes
-from recollect.jobs.job import KINDS, Job, JobStatus
+from recollect.jobs.job import KINDS, Activity, Job, JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.projection.quarantine import Noted
 
@@ -93,14 +98,29 @@ class FailureAnswer(AnswerModel):
         return cls.made_of(noted.failed, user_id=noted.scope.user_id, event_id=noted.failed.ref.id)
 
 
+class PortionAnswer(AnswerModel, title="Portion"):
+    """How far the part of the work that is under way has come."""
+
+    done: Count
+    total: Count
+    of: str = Field(description="Of what, in the plural: records, messages, users.")
+
+
 class JobAnswer(AnswerModel, title="Job"):
     job_id: str
     kind: str
     status: Annotated[str, OneOf(*JobStatus)]
+    activity: Maybe[Annotated[str, OneOf(*Activity)]] = Field(
+        None,
+        description="While it runs: `working`, `waiting` for its turn or for the next run, or `interrupted`, where the "
+        "process that was at it ended without a word; the next run goes on, and gives up after 8 times in a row.",
+    )
     counts: Counts
     errors: list[JobError]
     asked_at: Time
     progress: Maybe[Share] = None
+    portion: Maybe[PortionAnswer] = None
+    erasure_id: Maybe[str] = Field(None, description="Of a job that erases a user.")
     finished_at: Maybe[Time] = None
     failures: Some[FailureAnswer] = None
     unchanged: Some[str] = Field(None, description="What is derived and a `reindex` leaves as it is.")
@@ -111,8 +131,19 @@ class JobAnswer(AnswerModel, title="Job"):
         errors = [JobError(error=name, count=count) for name, count in sorted(job.errors.items())]
         noted = list(map(FailureAnswer.of, failures))
         return cls.made_of(
-            job, job_id=job.id, errors=errors, progress=job.share, failures=noted, unchanged=unchanged_by(job)
+            job,
+            job_id=job.id,
+            activity=job.activity(utc_now()),
+            errors=errors,
+            progress=job.share,
+            portion=PortionAnswer.made_of(job.portion) if job.portion else None,
+            erasure_id=job.state["before"] if job.kind == ERASE else None,
+            failures=noted,
+            unchanged=unchanged_by(job),
         )
+
+
+JobsPage = page_of("JobsPage", "jobs", JobAnswer)
 
 
 def unchanged_by(job: Job) -> list[str]:
@@ -179,6 +210,15 @@ for _kind in KINDS:
 def unknown_job(_app: App, _request: Request) -> Reply:
     """Any other kind of job: there is none."""
     raise NotFound("no such kind of job")
+
+
+@routes.get(_PATH, answer=JobsPage, admin=True)
+def list_jobs(app: App, request: Request, query: Paged) -> Reply:
+    """The jobs and erasures that are not over for 90 days, the newest first."""
+    tenant = request.principal.tenant
+    listing = listing_of(app, "jobs", Scope(tenant, ""))
+    page = app.jobs.page(tenant, query.limit, start_of(query, listing))
+    return page_reply(JobsPage, list(map(JobAnswer.of, page.jobs)), page.more, listing)
 
 
 @routes.get(f"{_PATH}/{{job_id}}", answer=JobAnswer, errors=(404,), admin=True)
