@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.adapters.local import nominate as lexical_arm
+from recollect.adapters.local import nominate_by_words as lexical_arm
 from recollect.adapters.local.database import FILE_NAME, Database
 from recollect.adapters.local.nominate import NominationQuery
 from recollect.adapters.local.rows import find_user
@@ -83,6 +83,7 @@ FILTERS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.parametrize("generation", [GENERATION, None], ids=["vectors", "words"])
 @given(
     drafts=st.lists(st.tuples(EVENTS, maybe(0, 1, 2, 3)), max_size=25),
     filters=FILTERS,
@@ -90,9 +91,10 @@ FILTERS = st.fixed_dictionaries(
     limit=st.integers(1, 6),
     query=st.tuples(st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join), maybe(0, 9), maybe(0.3)),
 )
-@settings(max_examples=150)
-def test_both_arms_and_the_tally_are_those_of_brute_force(
+@settings(max_examples=75)
+def test_the_arms_and_the_tally_are_those_of_brute_force(
     tmp_path_factory: pytest.TempPathFactory,
+    generation: str | None,
     drafts: list[tuple[dict[str, Any], int | None]],
     filters: dict[str, Any],
     narrowed: tuple[str | None, str | None],
@@ -101,14 +103,14 @@ def test_both_arms_and_the_tally_are_those_of_brute_force(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "brute force" / FILE_NAME
     database, user = Database(path), a_scope()
-    index = SqliteSearchIndex(database, GENERATION, DIMENSION)
+    index = SqliteSearchIndex(database, generation, DIMENSION)
     events = [an_event(user, **draft) for draft, _ in drafts]
-    vectors = [None if number is None else a_random_vector(number) for _, number in drafts]
+    vectors = [a_random_vector(number) if number is not None and generation else None for _, number in drafts]
     index.put([a_document(user, e, v) for e, v in zip(events, vectors, strict=True)])
 
     scope = replace(user, persona_id=narrowed[0], household_id=narrowed[1])
     text, vector_number, least = query
-    vector = None if vector_number is None else a_random_vector(vector_number)
+    vector = None if vector_number is None or generation is None else a_random_vector(vector_number)
     request = a_request(text, filters=filters, vector=vector, limit=limit, count=True, min_similarity=least)
     found = index.nominate(scope, request)
     database.close()
@@ -194,10 +196,12 @@ def test_words_of_an_older_version_are_replaced(sqlite_index: SqliteSearchIndex,
     assert [dict(hit.counts) for hit in found.hits] == [{"rome": 1}]
 
 
+@pytest.mark.parametrize("generation", [GENERATION, None], ids=["vectors", "words"])
 @pytest.mark.parametrize("enough", [1, 20, 5000])
 def test_common_terms_nominate_nobody_beyond_the_bound(
-    sqlite_index: SqliteSearchIndex, monkeypatch: pytest.MonkeyPatch, enough: int, scope: Scope
+    database: Database, monkeypatch: pytest.MonkeyPatch, enough: int, generation: str | None, scope: Scope
 ) -> None:
+    sqlite_index = SqliteSearchIndex(database, generation)
     monkeypatch.setattr(lexical_arm, "READ_ENOUGH", enough)
     rare = [an_event(scope, content="lighthouse coffee"), an_event(scope, content="lighthouse")]
     common = some_events(scope, 50, content="coffee")
@@ -210,14 +214,17 @@ def test_common_terms_nominate_nobody_beyond_the_bound(
     assert len(more.hits) == 10
 
 
-def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
+def test_beyond_ten_thousand_the_tally_is_of_the_last_to_arrive(
+    sqlite_index: SqliteSearchIndex, database: Database, scope: Scope
+) -> None:
     first = [an_event(scope, content="paris", persona_id="q") for _ in range(7)]
     rest = [an_event(scope, content="paris" if n % 2 else "rome") for n in range(COUNTED_RECORDS)]
     sqlite_index.put([a_document(scope, event) for event in (*first, *rest)])
-    tally = sqlite_index.nominate(scope, a_request("paris", count=True)).tally
-    assert tally is not None
-    assert (tally.considered, tally.exact) == (COUNTED_RECORDS, False)
-    assert tally.dropped == {DropReason.THRESHOLD: COUNTED_RECORDS // 2}
+    for index in (sqlite_index, SqliteSearchIndex(database, None)):
+        tally = index.nominate(scope, a_request("paris", count=True)).tally
+        assert tally is not None
+        assert (tally.considered, tally.exact) == (COUNTED_RECORDS, False)
+        assert tally.dropped == {DropReason.THRESHOLD: COUNTED_RECORDS // 2}
 
 
 def test_a_vector_of_another_length_is_refused(sqlite_index: SqliteSearchIndex, scope: Scope) -> None:
@@ -240,6 +247,7 @@ def test_a_reader_with_an_older_view_shows_nothing_newer(database: Database, sql
         assert user is not None
         sqlite_index.put([a_document(scope, new, a_vector())])
         assert len(sqlite_index.nominate(scope, request).hits) == 2
+        assert sqlite_index._cache is not None
         with sqlite_index._cache.columns(connection, user) as columns:
             found = NominationQuery(connection, scope, user, columns, request).nominations()
     assert [hit.ref.id for hit in found.hits] == [old.id]

@@ -92,7 +92,7 @@ def test_what_changed_is_read_again_and_the_rest_is_not(sqlite_index: SqliteSear
 def test_a_read_that_broke_off_is_made_again(sqlite_index: SqliteSearchIndex, database: Database, scope: Scope) -> None:
     events = some_events(scope, 30)
     put(sqlite_index, scope, events)
-    cache = ColumnsCache(GENERATION)
+    cache = ColumnsCache(GENERATION, 50_000_000)
     with database.reading() as connection:
         user = the_user(connection, scope)
         with pytest.raises(sqlite3.OperationalError), cache.columns(cast(Any, _BreaksOff(connection)), user):
@@ -112,6 +112,8 @@ def test_the_sum_stays_that_of_who_is_in_memory(database: Database) -> None:
         for number, scope in enumerate(scopes):
             put(index, scope, some_events(scope, 20 * times + number))
             assert shown(index, scope, number)
+            assert index._cache is not None
             held = index._cache._entries.values()
             assert index._cache.size_bytes == sum(entry.columns.size_bytes for entry in held) <= 50_000
+    assert index._cache is not None
     assert 1 < len(index._cache._entries) < 12

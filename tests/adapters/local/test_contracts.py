@@ -11,7 +11,7 @@ from recollect.contracts.namespaced_items import NamespacedItemsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
 from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
-from recollect.contracts.search_index import SearchIndexContract
+from recollect.contracts.search_index import SearchIndexContract, SearchIndexSightContract
 from recollect.contracts.services import PublisherContract
 from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
@@ -46,3 +46,11 @@ class TestSearchIndex(SearchIndexContract, FiltersInTheIndex):
     @pytest.fixture
     def neighbour(self, database: Database, index: SqliteSearchIndex) -> SqliteSearchIndex:
         return SqliteSearchIndex(database, "other.1", DIMENSION)
+
+
+class TestSearchIndexByWords(SearchIndexSightContract, FiltersInTheIndex):
+    """Without an embedder: conditions of SQL instead of columns in memory."""
+
+    @pytest.fixture
+    def index(self, database: Database) -> SqliteSearchIndex:
+        return SqliteSearchIndex(database, None)

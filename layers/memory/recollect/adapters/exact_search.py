@@ -1,13 +1,13 @@
 """What the indexes that score exactly share: filters over columns, the vector arm, BM25 over columns, ranks, the tally.
 
-One user's documents are columns: position i of each is one document. Filters follow `retrieval.filters.drop_reason`.
+One user's documents are columns: position i of each is one document.
 """
 
 from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -15,25 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import InvalidInput
-from recollect.core.filter import MISSING, ORDERING, AllOf, Condition, Filter, Not, Operator, fulfils
-from recollect.core.scope import Scope
-from recollect.core.time import microseconds
+from recollect.core.filter import Operator
 from recollect.core.vectors import FloatArray
-from recollect.retrieval.attributes import (
-    DECIDED,
-    NAMES,
-    NUMBER,
-    TAGS,
-    TIMES,
-    Asked,
-    Span,
-    always_decided,
-    asked_of,
-    instants,
-    opposite,
-)
-from recollect.retrieval.filters import DropReason, SearchFilters, metadata_facets
-from recollect.retrieval.nomination import ASKING, Arm, Tally
+from recollect.retrieval.attributes import Asked
+from recollect.retrieval.filters import DropReason
+from recollect.retrieval.nomination import Arm, Tally
 from recollect.text.terms import K1, B, TermStatistics, inverse_document_frequency
 from recollect.timeline.timeline import COUNTED_RECORDS
 
@@ -93,99 +79,61 @@ class VectorColumns(FilterColumns, Protocol):
         """The vectors of these positions, as they were given."""
 
 
-Labelled: TypeAlias = Callable[[Asked], Mask]
-"""The positions that have a label which is asked for."""
-
-
-def reason_masks(
-    columns: FilterColumns, scope: Scope, filters: SearchFilters, labelled: Labelled
-) -> Iterator[tuple[DropReason, Mask]]:
-    """Pairs of a reason and the mask of positions that it does not drop, in the order of the reasons."""
-    for name, wanted in (("persona", scope.persona_id), ("household", scope.household_id)):
-        if wanted is not None:
-            yield DropReason.SCOPE, columns[name] == columns.code(wanted)
-    yield DropReason.PRIVATE, ~columns["private"]
-    yield DropReason.EXPIRED, columns["expires_at"] > microseconds(filters.now)
-    if not filters.admits_superseded:
-        yield DropReason.SUPERSEDED, ~columns["superseded"]
-    yield from ((DropReason.WINDOW, mask) for mask in _in_time(columns, filters))
-    equal = labels_of(filters.tags, metadata_facets(filters.metadata))
-    asked = [*(Asked((label,)) for label in equal), *(one.behind(_ATTRIBUTE) for one in filters.labels)]
-    yield from ((DropReason.FILTER, mask) for mask in (*_named(columns, filters), *map(labelled, asked)))
-    yield DropReason.FILTER, _Where(columns, labelled).masks(filters.where)[1]
-
-
 @dataclass(frozen=True, slots=True)
-class _Where:
-    """A filter over columns and labels."""
+class MaskedDocuments:
+    """`index_filters.Documents` over columns: a set is a mask of positions; what `every` gives is alive."""
 
     columns: FilterColumns
-    labelled: Labelled
+    having: Callable[[Asked], Mask]
+    """The positions that have a label which is asked for."""
 
-    def masks(self, wanted: Filter) -> tuple[Mask, Mask]:
-        """The positions where the filter holds for certain, and those where it may hold."""
-        if isinstance(wanted, Condition):
-            return self._of_condition(wanted)
-        if isinstance(wanted, Not):
-            surely, perhaps = self.masks(wanted.filter)
-            return ~perhaps, ~surely
-        join = np.logical_and if isinstance(wanted, AllOf) else np.logical_or
-        parts = [self.masks(one) for one in wanted.filters]
-        start = np.full(len(self.columns), isinstance(wanted, AllOf))
-        return join.reduce([start, *(one for one, _ in parts)]), join.reduce([start, *(one for _, one in parts)])
+    def named(self, column: str, name: str) -> Mask:
+        same: Mask = self.columns[column] == self.columns.code(name)
+        return same
 
-    def _of_condition(self, one: Condition) -> tuple[Mask, Mask]:
-        column = self._of_column(one)
-        if column is not None:
-            return column, column
-        asked = tag_asked(one) if one.path[0] == TAGS else asked_of(one)
-        if asked is None:
-            nowhere = np.zeros(len(self.columns), dtype=np.bool_)
-            return nowhere, ~nowhere
-        found = self.labelled(asked if one.path[0] == TAGS else asked.behind(_ATTRIBUTE))
-        found = ~found if opposite(one) else found
-        if one.path[0] == TAGS or always_decided(one):
-            return found, found
-        decided = self.labelled(Asked((_ATTRIBUTE + DECIDED,)))
-        return found & decided, found | ~decided
+    def flagged(self, column: str) -> Mask:
+        mask: Mask = self.columns[column]
+        return mask
 
-    def _of_column(self, one: Condition) -> Mask | None:
-        """None for a field that is no column."""
-        name = one.path[0]
-        if name in NAMES:
-            return self._of_names(self.columns[name.removesuffix("_id")], one)
-        if name in TIMES:
-            return _of_times(self.columns[name], one)
-        return _by_value(self.columns[name], one, float) if name == NUMBER else None
+    def unexpired(self, now: int) -> Mask:
+        later: Mask = self.columns["expires_at"] > now
+        return later
 
-    def _of_names(self, codes: NDArray[np.int32], one: Condition) -> Mask:
-        strings = self.columns.strings
+    def timed(self, column: str, operator: Operator, times: Sequence[int]) -> Mask:
+        """An expiry may be absent, which is `NEVER`."""
+        values = self.columns[column]
+        there: Mask = values != NEVER
+        if operator is Operator.EXISTS:
+            return there
+        found: Mask = _COMPARES[operator](values, times[0]) if operator in _COMPARES else np.isin(values, times)
+        return there & found
 
-        def name(code: float) -> Any:
-            text = "" if code == NO_NAME else strings[int(code)]
-            return MISSING if not text else "user" if text == ASKING and one.path[0] == "role" else text
+    def valued(self, column: str, suits: Callable[[Any], bool]) -> Mask:
+        """Asked once for each value of the column."""
+        values, places = np.unique(self.columns[column], return_inverse=True)
+        named = np.issubdtype(values.dtype, np.integer)
+        strings = self.columns.strings if named else ()
+        found = [suits(_name(strings, value) if named else value) for value in values.tolist()]
+        mask: Mask = np.array(found, dtype=np.bool_)[places]
+        return mask
 
-        return _by_value(codes, one, name)
+    def labelled(self, asked: Asked) -> Mask:
+        return self.having(asked)
 
+    def every(self, sets: Sequence[Mask]) -> Mask:
+        mask = self.columns["alive"].copy()
+        for one in sets:
+            mask &= one
+        return mask
 
-def _by_value(column: NDArray[Any], one: Condition, value_of: Callable[[float], Any]) -> Mask:
-    """The reference itself, once for each value of a column."""
-    values, places = np.unique(column, return_inverse=True)
-    found = [fulfils(value_of(value), one.operator, one.value) for value in values.tolist()]
-    mask: Mask = np.array(found, dtype=np.bool_)[places]
-    return mask
+    def some(self, sets: Sequence[Mask]) -> Mask:
+        mask = np.zeros(len(self.columns), dtype=np.bool_)
+        for one in sets:
+            mask |= one
+        return mask
 
-
-def _of_times(column: NDArray[np.int64], one: Condition) -> Mask:
-    there: Mask = column != NEVER
-    if one.operator is Operator.EXISTS:
-        return there if one.value else ~there
-    wanted = instants(one.value)
-    if one.operator in ORDERING:
-        compared: Mask = there & (_COMPARES[one.operator](column, wanted[0]) if wanted else False)
-        return compared
-    equal: Mask = there & np.isin(column, wanted)
-    return ~equal if one.operator is Operator.NE else equal
+    def other(self, one: Mask) -> Mask:
+        return ~one
 
 
 _COMPARES: Mapping[Operator, Callable[[Any, Any], Any]] = {
@@ -194,52 +142,10 @@ _COMPARES: Mapping[Operator, Callable[[Any, Any], Any]] = {
     Operator.LT: operator.lt,
     Operator.LTE: operator.le,
 }
-_ATTRIBUTE = "a"
 
 
-def tag_asked(one: Condition) -> Asked | None:
-    """What a condition asks of the tags, as labels; None where they do not tell: their order is not kept."""
-    if one.operator is Operator.CONTAINS:
-        return Asked((tag_label(one.value),)) if isinstance(one.value, str) else Asked()
-    if one.operator is Operator.EXISTS:
-        return Asked(spans=(Span(tag_label(""), chr(ord(tag_label("")) + 1)),))
-    return Asked() if one.operator in ORDERING else None
-
-
-def filter_mask(columns: FilterColumns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
-    """The positions that no reason drops."""
-    mask = columns["alive"].copy()
-    for _, passing in found:
-        mask &= passing
-    return mask
-
-
-def superseded_mask(columns: FilterColumns, found: Iterable[tuple[DropReason, Mask]]) -> Mask:
-    """The positions that supersession alone drops."""
-    mask = filter_mask(columns, (pair for pair in found if pair[0] is not DropReason.SUPERSEDED))
-    mask &= columns["superseded"]
-    return mask
-
-
-def _in_time(columns: FilterColumns, filters: SearchFilters) -> Iterator[Mask]:
-    bounds = (
-        ("timestamp", filters.window.start, np.greater_equal),
-        ("timestamp", filters.latest, np.less_equal),
-        ("recorded_at", filters.recorded_as_of, np.less_equal),
-    )
-    given = ((name, np.int64(microseconds(bound)), compare) for name, bound, compare in bounds if bound is not None)
-    return (compare(columns[name], bound) for name, bound, compare in given)
-
-
-def _named(columns: FilterColumns, filters: SearchFilters) -> Iterator[Mask]:
-    wanted = (
-        ("conversation", filters.conversation_id),
-        ("event_type", filters.event_type),
-        ("key", filters.key),
-        ("space", filters.space_id),
-        ("source", filters.source),
-    )
-    return (columns[name] == columns.code(value) for name, value in wanted if value is not None)
+def _name(strings: Sequence[str], code: int) -> str | None:
+    return None if code == NO_NAME else strings[code]
 
 
 def tally(
@@ -370,18 +276,3 @@ def ranks(
         for rank, one in enumerate(order[:limit], start=1):
             found.setdefault(int(one[-1]), {})[arm] = rank
     return found
-
-
-def labels_of(tags: Sequence[str], facets: Sequence[str], attributes: Sequence[str] = ()) -> list[str]:
-    """Tags, facets of the metadata and attributes as labels that never meet."""
-    return [*map(tag_label, tags), *map(facet_label, facets), *(_ATTRIBUTE + one for one in attributes)]
-
-
-def tag_label(tag: str) -> str:
-    """A tag as a label."""
-    return f"t{tag}"
-
-
-def facet_label(facet: str) -> str:
-    """A facet of the metadata as a label."""
-    return f"m{facet}"

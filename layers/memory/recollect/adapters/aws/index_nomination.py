@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from recollect.adapters.aws.index_columns import UserColumns
 from recollect.adapters.exact_search import (
     Mask,
+    MaskedDocuments,
     Places,
     VectorArm,
     add_term,
     best_by_words,
-    filter_mask,
     ranks,
-    reason_masks,
-    superseded_mask,
     tally,
 )
+from recollect.adapters.index_filters import admitted, only_superseded, reasons
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds
@@ -48,7 +47,8 @@ class ColumnsNomination:
         self._statistics = _statistics(columns, self._counts)
         self._scores = self._scored()
         self._vectors = None if request.vector is None else VectorArm(columns, request.vector)
-        self._masks = list(reason_masks(columns, scope, request.filters, columns.labelled))
+        self._documents = MaskedDocuments(columns, columns.labelled)
+        self._masks = list(reasons(self._documents, scope, request.filters))
 
     def nominations(self) -> Nominations:
         """What the port answers; events that are not projected yet are not in it.
@@ -57,9 +57,9 @@ class ColumnsNomination:
         once. Where the last are more than `MOST_DOUBTFUL`, the tally is not exact.
         """
         request, columns = self._request, self._columns
-        admitted, limit = filter_mask(columns, self._masks), request.most_superseded
-        old = superseded_mask(columns, self._masks) if limit else np.zeros(len(columns), dtype=np.bool_)
-        sides = [(admitted, request.limit, self._by_words(admitted, request.limit))]
+        shown, limit = admitted(self._documents, self._masks), request.most_superseded
+        old = only_superseded(self._documents, self._masks) if limit else np.zeros(len(columns), dtype=np.bool_)
+        sides = [(shown, request.limit, self._by_words(shown, request.limit))]
         sides += [(old, limit, self._by_words(old, limit))] if limit else []
         doubtful = self._doubtful()
         if self._vectors is not None:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from recollect.adapters.aws.index_lists import Lists
 from recollect.adapters.aws.index_vectors import FullVectors, PackedVectors
-from recollect.adapters.exact_search import NEVER, NO_NAME, Mask, labels_of
+from recollect.adapters.exact_search import NEVER, NO_NAME, Mask
+from recollect.adapters.index_filters import labels_of
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, pack_vector
 from recollect.retrieval.nomination import IndexDocument

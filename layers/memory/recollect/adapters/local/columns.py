@@ -19,7 +19,6 @@ from recollect.adapters.exact_search import COSINE_NOISE, NEVER, NO_NAME, Places
 from recollect.adapters.local.rows import User
 from recollect.core.vectors import FloatArray
 
-BUDGET_BYTES = 512 * 1024 * 1024
 _UNKNOWN = -2
 _SPARE = 0.25
 _BYTES_PER_NAME = 120
@@ -209,7 +208,7 @@ class ColumnsCache:
     reads in the same transaction in which the columns are brought up to it, shows what any process wrote.
     """
 
-    def __init__(self, generation: str | None, budget_bytes: int = BUDGET_BYTES) -> None:
+    def __init__(self, generation: str, budget_bytes: int) -> None:
         self._generation = generation
         self._budget_bytes = budget_bytes
         self._entries: OrderedDict[int, _Entry] = OrderedDict()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.adapters.exact_search import labels_of
+from recollect.adapters.index_filters import labels_of
 from recollect.core.errors import StoredDataError
 from recollect.core.event import Event, EventRef, EventType
 from recollect.core.scope import Scope

@@ -1,12 +1,16 @@
-"""The port `SearchIndex` in the file: FTS5 for words, exact cosine in memory for vectors, one user at a time."""
+"""The port `SearchIndex` in the file: FTS5 for words, exact cosine in memory for vectors, one user at a time.
+
+Without an embedder nothing of it needs numpy, and nothing is held in memory.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from recollect.adapters.local.columns import BUDGET_BYTES, ColumnsCache
 from recollect.adapters.local.database import FORMAT_VERSION, Database
-from recollect.adapters.local.nominate import NominationQuery
+from recollect.adapters.local.nominate_by_words import WordQuery
 from recollect.adapters.local.rows import DocumentWriter, enter_user, find_user, remove_documents, user_number
 from recollect.core.event import EventRef
 from recollect.core.items import of_tenant
@@ -17,7 +21,12 @@ from recollect.retrieval.nomination import IndexCount, IndexDocument, IndexedPag
 from recollect.search_index.state import NO_GENERATION
 from recollect.text.terms import TermStatistics
 
+if TYPE_CHECKING:
+    from recollect.adapters.local.columns import ColumnsCache
+
 FILE_IDENTITY = "file"
+BUDGET_BYTES = 512 * 1024 * 1024
+"""Of the columns in memory of all users."""
 _COUNT = """SELECT count(d.row), count(v.row) FROM scopes s JOIN documents d ON d.scope = s.id
     LEFT JOIN document_vectors v ON v.row = d.row AND v.generation = ?
     WHERE s.tenant = ? AND (? OR s.user_id = ?)"""
@@ -39,7 +48,7 @@ class SqliteSearchIndex:
         self._database = database
         self._generation = generation
         self._dimension = dimension
-        self._cache = ColumnsCache(generation, budget_bytes)
+        self._cache = None if generation is None else _columns_cache(generation, budget_bytes)
         self._by_words = False
 
     @property
@@ -51,8 +60,9 @@ class SqliteSearchIndex:
 
     def of(self, generation: str) -> "SqliteSearchIndex":
         """The same documents and words, and that generation's vectors for `count` and `drop`."""
-        other = SqliteSearchIndex(self._database, None if generation == NO_GENERATION else generation)
-        other._cache, other._by_words = self._cache, True
+        other = copy(self)
+        other._generation, other._dimension = None if generation == NO_GENERATION else generation, None
+        other._by_words = True
         return other
 
     def put(self, documents: Sequence[IndexDocument], *, shown: bool = True) -> list[IndexFailure]:  # noqa: ARG002
@@ -82,6 +92,10 @@ class SqliteSearchIndex:
             user = find_user(connection, scope)
             if user is None:
                 return _nothing(request)
+            if self._cache is None:
+                return WordQuery(connection, scope, user, request).nominations()
+            from recollect.adapters.local.nominate import NominationQuery
+
             with self._cache.columns(connection, user) as columns:
                 return NominationQuery(connection, scope, user, columns, request).nominations()
 
@@ -130,6 +144,12 @@ class SqliteSearchIndex:
         if vector is None or self._dimension is None or vector.shape == (self._dimension,):
             return None
         return IndexFailure(document.ref.id, f"a vector of {self._dimension} numbers is needed", retryable=False)
+
+
+def _columns_cache(generation: str, budget_bytes: int) -> "ColumnsCache":
+    from recollect.adapters.local.columns import ColumnsCache
+
+    return ColumnsCache(generation, budget_bytes)
 
 
 def _by_user(documents: Sequence[IndexDocument]) -> Iterator[tuple[Scope, list[IndexDocument]]]:
