@@ -13,17 +13,14 @@ from recollect.retrieval.signals import (
     BESIDE,
     ENOUGH_TO_SHARE,
     NEAR,
+    Exchanges,
     Vectors,
-    beside_ones,
-    best_near,
     by_maximum,
     distinct_part,
     exchange_words,
-    lenders,
     lexical_scores,
     named_dates,
     named_speaker,
-    near_ones,
     said_by_user,
     similarities,
     with_estimates,
@@ -37,6 +34,13 @@ from samples.events import NOON
 def at(name: str, minutes: float, conversation_id: str = "c") -> Candidate:
     ref = EventRef(name, NOON + timedelta(minutes=minutes))
     return candidate(name, ref=ref, conversation_id=conversation_id)
+
+
+def takes(candidates: list[Candidate], within: int | None = None) -> list[list[bool]]:
+    """For each candidate from which others it may take."""
+    exchanges, many = Exchanges.of(candidates), range(len(candidates))
+    columns = [exchanges.best([float(other == place) for other in many], within) for place in many]
+    return [[column[place] == 1.0 for column in columns] for place in many]
 
 
 exchanges = st.lists(
@@ -64,8 +68,7 @@ def test_words_are_scored_by_bm25() -> None:
 
 
 def test_near_is_the_same_conversation_within_the_hour() -> None:
-    near = near_ones([at("a", 0), at("b", 60), at("c", 61), at("d", 0, "other")])
-    assert near.tolist() == [
+    assert takes([at("a", 0), at("b", 60), at("c", 61), at("d", 0, "other")]) == [
         [True, True, False, False],
         [True, True, True, False],
         [False, True, True, False],
@@ -75,16 +78,17 @@ def test_near_is_the_same_conversation_within_the_hour() -> None:
 
 
 @given(exchanges)
-def test_near_goes_both_ways_and_to_oneself(candidates: list[Candidate]) -> None:
-    near = near_ones(candidates)
-    assert (near == near.T).all()
-    assert near.diagonal().all()
+def test_near_is_each_pair_of_one_conversation_within_the_hour(candidates: list[Candidate]) -> None:
+    assert takes(candidates) == [
+        [a.conversation_id == b.conversation_id and abs(a.timestamp - b.timestamp) <= NEAR for b in candidates]
+        for a in candidates
+    ]
 
 
 def test_beside_is_two_places_away_among_the_nominated_of_an_exchange() -> None:
     said = [at("b", 0), at("a", 0), at("c", 30), at("d", 50), at("late", 115), at("a2", 0, "other")]
     assert BESIDE == 2
-    assert beside_ones(said, near_ones(said)).tolist() == [
+    assert takes(said, BESIDE) == [
         [True, True, True, True, False, False],
         [True, True, True, False, False, False],
         [True, True, True, True, False, False],
@@ -96,12 +100,12 @@ def test_beside_is_two_places_away_among_the_nominated_of_an_exchange() -> None:
 
 @given(exchanges)
 def test_beside_is_of_the_same_exchange_and_goes_both_ways(candidates: list[Candidate]) -> None:
-    near = near_ones(candidates)
-    beside = beside_ones(candidates, near)
-    assert (beside == beside.T).all()
-    assert beside.diagonal().all()
-    assert not (beside & ~near).any()
-    assert (beside.sum(axis=1) <= 2 * BESIDE + 1).all()
+    near, beside = takes(candidates), takes(candidates, BESIDE)
+    assert [list(column) for column in zip(*beside, strict=True)] == beside
+    assert all(beside[place][place] for place in range(len(candidates)))
+    for around, wider in zip(beside, near, strict=True):
+        assert all(one <= other for one, other in zip(around, wider, strict=True))
+        assert sum(around) <= 2 * BESIDE + 1
 
 
 def test_what_all_nominated_share_is_taken_out_of_the_question() -> None:
@@ -125,24 +129,24 @@ def test_a_question_of_common_parts_alone_ranks_none_higher() -> None:
 
 
 def test_what_stands_alone_is_the_best_of_its_exchange() -> None:
-    near = near_ones([at("a", 0), at("b", 10), at("c", 20), at("alone", 0, "other")])
-    assert best_near(near, [0.1, 0.7, 0.3, 0.9]) == [0.7, 0.7, 0.7, 0.9]
-    assert best_near(near, [-1.0, -2.0, -3.0, -4.0]) == [0.0, 0.0, 0.0, 0.0]
-    assert best_near(near_ones([]), []) == []
+    near = Exchanges.of([at("a", 0), at("b", 10), at("c", 20), at("alone", 0, "other")])
+    assert near.best([0.1, 0.7, 0.3, 0.9]) == [0.7, 0.7, 0.7, 0.9]
+    assert near.best([-1.0, -2.0, -3.0, -4.0]) == [0.0, 0.0, 0.0, 0.0]
+    assert Exchanges.of([]).best([]) == []
 
 
 @given(st.data(), exchanges)
 def test_the_best_near_is_one_of_them_and_none_is_better(data: st.DataObject, candidates: list[Candidate]) -> None:
     values = data.draw(st.lists(scores, min_size=len(candidates), max_size=len(candidates)))
-    near = near_ones(candidates)
-    for place, best in enumerate(best_near(near, values)):
+    near = takes(candidates)
+    for place, best in enumerate(Exchanges.of(candidates).best(values)):
         around = [value for value, one in zip(values, near[place], strict=True) if one]
         assert best == max([0.0, *around])
 
 
 def test_an_exchange_has_the_words_of_its_best_too() -> None:
-    near = near_ones([at("question", 0), at("answer", 1), at("later", 120)])
-    assert exchange_words([3.0, 0.5, 1.0], best_near(near, [3.0, 0.5, 1.0])) == [6.0, 3.5, 2.0]
+    near = Exchanges.of([at("question", 0), at("answer", 1), at("later", 120)])
+    assert exchange_words([3.0, 0.5, 1.0], near.best([3.0, 0.5, 1.0])) == [6.0, 3.5, 2.0]
 
 
 def test_a_date_counts_the_more_the_narrower_it_is_named() -> None:
@@ -246,4 +250,4 @@ def test_a_question_lends_all_that_it_would_have_to_what_another_voice_says_besi
     answered = candidate("answered", conversation_id="c", role="bot")
     went_on = candidate("went on", conversation_id="c")
     three = [asked, answered, went_on]
-    assert best_near(lenders(three, near_ones(three)), [1.0, 0.1, 0.2]) == [0.2, 1.0, 0.2]
+    assert Exchanges.of(three).best([1.0, 0.1, 0.2]) == [0.2, 1.0, 0.2]

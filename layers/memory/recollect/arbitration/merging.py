@@ -7,8 +7,10 @@ abbreviation, an initial or the number of a list. In doubt two stay one: then no
 import re
 import unicodedata
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from recollect.arbitration.detection import Statement, Vector, trust
 from recollect.rules.values import TOLERANCE, Choice, Flag, Number, grouped, option
@@ -80,7 +82,7 @@ def without_duplicates(text: str, threshold: float) -> Deduplicated:
     (0 to 1; A-105).
     """
     sentences = sentences_of(text)
-    seen = _Seen(threshold, len(sentences))
+    seen = _Seen(threshold)
     kept = [sentence for sentence in sentences if not seen.knows(sentence)]
     if len(kept) == len(sentences):
         return Deduplicated(text, 0)
@@ -100,16 +102,13 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 class _Seen:
-    """The sentences so far, by their words: a new one is compared with all of them at once."""
+    """The sentences so far, by their words: a new one is compared with those that have a word of it."""
 
-    def __init__(self, threshold: float, most: int) -> None:
-        import numpy as np
-
+    def __init__(self, threshold: float) -> None:
         self._least = threshold - TOLERANCE
         self._keys: set[str] = set()
         self._places: dict[str, array[int]] = {}
-        self._sizes = np.zeros(most, dtype=np.int64)
-        self._count = 0
+        self._sizes: list[int] = []
 
     def knows(self, sentence: Sentence) -> bool:
         """Whether an earlier sentence says it; else adds it. A piece without words or signs is never known."""
@@ -124,21 +123,15 @@ class _Seen:
         return False
 
     def _is_like_one(self, words: frozenset[str]) -> bool:
-        import numpy as np
-
-        if not self._count:
-            return False
-        common = np.zeros(self._count, dtype=np.int64)
-        for word in words & self._places.keys():
-            common[np.array(self._places[word], dtype=np.int64)] += 1
-        together = self._sizes[: self._count] + len(words) - common
-        return bool((common / together >= self._least).any())
+        if self._least <= 0:
+            return bool(self._sizes)
+        common = Counter(chain.from_iterable(self._places[word] for word in words & self._places.keys()))
+        return any(count / (self._sizes[place] + len(words) - count) >= self._least for place, count in common.items())
 
     def _keep(self, words: frozenset[str]) -> None:
         for word in words:
-            self._places.setdefault(word, array("q")).append(self._count)
-        self._sizes[self._count] = len(words)
-        self._count += 1
+            self._places.setdefault(word, array("q")).append(len(self._sizes))
+        self._sizes.append(len(words))
 
 
 def _ends(text: str, start: int, mark: "re.Match[str]") -> bool:

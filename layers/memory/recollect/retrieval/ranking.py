@@ -13,17 +13,15 @@ from recollect.core.vectors import FloatArray, TokenVectors
 from recollect.retrieval.nomination import ASKING, Candidate, rank_order
 from recollect.retrieval.pooling import SimilarityScale, weighted_query_vector
 from recollect.retrieval.signals import (
+    BESIDE,
+    Exchanges,
     Vectors,
-    beside_ones,
-    best_near,
     by_maximum,
     distinct_part,
     exchange_words,
-    lenders,
     lexical_scores,
     named_dates,
     named_speaker,
-    near_ones,
     said_by_user,
     similarities,
     with_estimates,
@@ -184,10 +182,10 @@ def _mixed(
 ) -> list[Ranked]:
     """The weighted sum of all signals, then shares of the best sums of the exchange and of its neighbours."""
     lexical = lexical_scores(candidates, statistics, query.terms)
-    near = lenders(candidates, near_ones(candidates))
+    exchanges = Exchanges.of(candidates)
     keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
     similarity, raw = _measures(candidates, query, statistics)
-    raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, best_near(near, lexical))}
+    raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, exchanges.best(lexical))}
     normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
     known = [cosine is not None for cosine in similarity]
     normal |= {name: with_estimates(normal[name], known, normal["bm25"]) for name in _BY_VECTOR}
@@ -199,7 +197,7 @@ def _mixed(
     parts = {name: _weighed(values, getattr(policy, name), keeps) for name, values in (normal | hints).items()}
     sums = [sum(values) for values in zip(*parts.values(), strict=True)]
     wholes = [total / keep for total, keep in zip(sums, keeps, strict=True)]
-    lifts = {"exchange": best_near(near, wholes), "beside": best_near(beside_ones(candidates, near), wholes)}
+    lifts = {"exchange": exchanges.best(wholes), "beside": exchanges.best(wholes, BESIDE)}
     parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
     scores = [sum(values) for values in zip(*parts.values(), strict=True)]
     timeliness, of_time = timely_shares(candidates, scores, query, policy)

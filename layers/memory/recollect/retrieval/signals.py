@@ -1,14 +1,13 @@
 """Signals of the ranking: pure functions over candidates, one number for each of them, in their order.
 
-A hint is 0 for all where query or records lack what it looks for: a name, a date, an assistant.
+A hint is 0 for all where query or records lack what it looks for: a name, a date, an assistant. Where no candidate has
+a vector nothing here needs numpy.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-
-import numpy
-from numpy.typing import NDArray
+from datetime import datetime, timedelta
+from itertools import groupby
 
 from recollect.core.vectors import FloatArray
 from recollect.retrieval.nomination import ASKING, Candidate
@@ -17,9 +16,6 @@ from recollect.text.terms import TermStatistics, bm25_scores
 
 NEAR = timedelta(hours=1)
 """How far apart two records of one conversation are at most to be of one exchange."""
-
-Near = NDArray[numpy.bool_]
-"""(candidates, candidates): which are of one exchange."""
 
 BESIDE = 2
 """How many places apart two records stand beside each other at most, among the candidates of their exchange."""
@@ -49,6 +45,8 @@ class Vectors:
         found = [(place, c.vector) for place, c in enumerate(candidates) if c.vector is not None]
         if not found:
             return cls(len(candidates), (), None, None)
+        import numpy
+
         matrix = numpy.stack([vector for _, vector in found])
         return cls(len(candidates), tuple(place for place, _ in found), matrix, _lengths(matrix))
 
@@ -62,6 +60,8 @@ def _cosines(vectors: Vectors, vector: FloatArray | None) -> list[float | None]:
     found: list[float | None] = [None] * vectors.count
     if vector is None or vectors.matrix is None or vectors.lengths is None:
         return found
+    import numpy
+
     norms = vectors.lengths * numpy.linalg.norm(vector)
     cosines = numpy.round((vectors.matrix @ vector / numpy.where(norms == 0, 1, norms)).astype(numpy.float64), 6)
     for place, cosine in zip(vectors.known, cosines.tolist(), strict=True):
@@ -77,6 +77,8 @@ def distinct_part(vectors: Vectors, vector: FloatArray | None) -> FloatArray | N
     """
     if vector is None or vectors.matrix is None or vectors.lengths is None or len(vectors.known) < ENOUGH_TO_SHARE:
         return vector
+    import numpy
+
     whole = (vectors.matrix / numpy.where(vectors.lengths == 0, 1, vectors.lengths)[:, None]).sum(axis=0)
     shared = whole / (float(numpy.linalg.norm(whole)) or 1.0)
     left: FloatArray = vector - (vector @ shared) * shared
@@ -84,6 +86,8 @@ def distinct_part(vectors: Vectors, vector: FloatArray | None) -> FloatArray | N
 
 
 def _lengths(matrix: FloatArray) -> FloatArray:
+    import numpy
+
     found: FloatArray = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix))
     return found
 
@@ -92,55 +96,66 @@ def lexical_scores(candidates: Sequence[Candidate], statistics: TermStatistics, 
     return bm25_scores(statistics, ((c.counts, c.length) for c in candidates), terms)
 
 
-def near_ones(candidates: Sequence[Candidate]) -> Near:
+@dataclass(frozen=True, slots=True)
+class Exchanges:
     """Which candidates stand in one exchange: the same conversation, at most `NEAR` apart.
 
     Only candidates are compared. Reading two turns either side moved recall on the dev sets by less than their noise.
+    `said` are the candidates' places in the order said, of which an exchange is a stretch: `spans` has start and end
+    for each. Ids order records of one instant.
     """
-    names = {name: number for number, name in enumerate(dict.fromkeys(c.conversation_id for c in candidates))}
-    conversation = numpy.array([names[c.conversation_id] for c in candidates], dtype=numpy.int64)
-    said_at = numpy.array([c.ref.timestamp.timestamp() for c in candidates], dtype=numpy.float64)
-    near: Near = (conversation[:, None] == conversation) & (abs(said_at[:, None] - said_at) <= NEAR.total_seconds())
-    return near
+
+    said: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+    voices: tuple[tuple[bool, str | None], ...]
+    asking: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> "Exchanges":
+        order = sorted((c.conversation_id, c.ref.timestamp, c.ref.id, place) for place, c in enumerate(candidates))
+        spans: list[tuple[int, int]] = []
+        for _, talk in groupby(order, key=lambda one: one[0]):
+            spans += _stretches([moment for _, moment, _, _ in talk], len(spans))
+        said = tuple(place for _, _, _, place in order)
+        asking = tuple(candidates[place].role == ASKING for place in said)
+        return cls(said, tuple(spans), tuple(voice_of(candidates[place]) for place in said), asking)
+
+    def best(self, values: Sequence[float], within: int | None = None) -> list[float]:
+        """The greatest of these values that each candidate may take from its exchange, at least 0.
+
+        It takes from itself too, and at most `within` places away, which are counted among the candidates. From a
+        record that only asks it takes only if that is another speaker's.
+        """
+        found = [0.0] * len(values)
+        lent = {voice: self._lent(values, voice) for voice in set(self.voices)}
+        for here, (place, (start, end)) in enumerate(zip(self.said, self.spans, strict=True)):
+            if within is not None:
+                start, end = max(start, here - within), min(end, here + within + 1)
+            found[place] = max(0.0, max(lent[self.voices[here]][start:end]))
+        return found
+
+    def _lent(self, values: Sequence[float], voice: tuple[bool, str | None]) -> list[float]:
+        """The values in the order said, 0 for what lends nothing to this voice."""
+        every = zip(self.said, self.voices, self.asking, strict=True)
+        return [0.0 if asks and own == voice else values[place] for place, own, asks in every]
 
 
-def beside_ones(candidates: Sequence[Candidate], near: Near) -> Near:
-    """Which of an exchange stand beside each other: at most `BESIDE` places apart in the order said.
-
-    Places are counted among the candidates, so that nothing is read for it; ids order records of one instant.
-    """
-    said = sorted((c.conversation_id, c.ref.timestamp, c.ref.id, place) for place, c in enumerate(candidates))
-    order = numpy.empty(len(candidates), dtype=numpy.int64)
-    order[[place for _, _, _, place in said]] = numpy.arange(len(candidates))
-    beside: Near = near & (abs(order[:, None] - order) <= BESIDE)
-    return beside
-
-
-def best_near(near: Near, values: Sequence[float]) -> list[float]:
-    """The greatest of these values that a candidate may take from its exchange, at least 0."""
-    if not len(values):
-        return []
-    among = numpy.where(near, numpy.array(values, dtype=numpy.float64), 0.0)
-    found: list[float] = numpy.maximum(among.max(axis=1), 0.0).tolist()
+def _stretches(moments: Sequence[datetime], before: int) -> list[tuple[int, int]]:
+    """Start and end, by places after `before`, of what is at most `NEAR` away from each of these moments in order."""
+    found = []
+    start = end = 0
+    for moment in moments:
+        while moment - moments[start] > NEAR:
+            start += 1
+        while end < len(moments) and moments[end] - moment <= NEAR:
+            end += 1
+        found.append((before + start, before + end))
     return found
 
 
-def lenders(candidates: Sequence[Candidate], near: Near) -> Near:
-    """From whom each candidate may take: from its exchange, but from a record that only asks just another speaker."""
-    asking = numpy.array([c.role == ASKING for c in candidates], dtype=numpy.bool_)
-    if not asking.any():
-        return near
-    allowed: Near = near & (~asking | ~of_one_voice(candidates))
-    return allowed
-
-
-def of_one_voice(candidates: Sequence[Candidate]) -> Near:
-    """(candidates, candidates): which are of one speaker. An assistant is one, and each user who has a name."""
-    voices = [(c.role == "bot", c.speaker) for c in candidates]
-    numbers = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
-    said_by = numpy.array([numbers[voice] for voice in voices], dtype=numpy.int64)
-    same: Near = said_by[:, None] == said_by
-    return same
+def voice_of(candidate: Candidate) -> tuple[bool, str | None]:
+    """Who speaks: an assistant is one, and each user who has a name."""
+    return candidate.role == "bot", candidate.speaker
 
 
 def exchange_words(lexical: Sequence[float], lent: Sequence[float]) -> list[float]:

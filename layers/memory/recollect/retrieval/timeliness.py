@@ -1,18 +1,26 @@
 """Signals of what holds now: a question in the present asks for the newest word on a matter, one of the past does not.
 
 How far a question asks of the present is learned from its vector (`Embedder.of_now`), so that no language needs
-words of its own. All three signals are multiplied by it: where it is 0, nothing here moves.
+words of its own. All three signals are multiplied by it: where it is 0, nothing here moves, and numpy is not needed.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import nlargest
-
-import numpy
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recollect.retrieval.nomination import ASKING, Candidate, rank_order
-from recollect.retrieval.signals import of_one_voice
+from recollect.retrieval.signals import voice_of
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[numpy.float64]
+else:
+    Floats = Any
 
 AMONG = 60
 """How many of the best are compared; what ranks below them is neither lifted nor lowered."""
@@ -25,8 +33,6 @@ _ENOUGH_TO_COMPARE = 6
 
 SIGNALS = ("recent", "outdone", "renewed")
 """See `timely`."""
-
-Floats = NDArray[numpy.float64]
 
 
 def timely(
@@ -47,6 +53,8 @@ def timely(
     best = max(scores, default=0.0)
     if of_now <= 0 or best <= 0:
         return found
+    import numpy
+
     told = [place for place, candidate in enumerate(candidates) if candidate.role != ASKING]
     if len(told) < _ENOUGH_TO_COMPARE:
         return found
@@ -62,6 +70,8 @@ def timely(
 
 
 def _recent(candidates: Sequence[Candidate], asked_at: datetime) -> Floats:
+    import numpy
+
     ages = [max((asked_at - candidate.timestamp) / RECENT, 0.0) for candidate in candidates]
     falling: Floats = numpy.exp(-numpy.array(ages))
     return falling
@@ -69,6 +79,8 @@ def _recent(candidates: Sequence[Candidate], asked_at: datetime) -> Floats:
 
 def _by_age(candidates: Sequence[Candidate], shares: Floats) -> tuple[Floats, Floats]:
     """For each candidate the greatest product of likeness and share among the newer ones, and among the older."""
+    import numpy
+
     places = [place for place, candidate in enumerate(candidates) if candidate.vector is not None]
     outdone, renewed = numpy.zeros(len(candidates)), numpy.zeros(len(candidates))
     if len(places) < _ENOUGH_TO_COMPARE:
@@ -84,9 +96,13 @@ def _by_age(candidates: Sequence[Candidate], shares: Floats) -> tuple[Floats, Fl
 
 def _likeness(candidates: Sequence[Candidate]) -> Floats:
     """(n, n) cosines without the mean, 0 where negative or of two speakers."""
+    import numpy
+
     matrix = numpy.stack([candidate.vector for candidate in candidates if candidate.vector is not None])
     rest = matrix.astype(numpy.float64) - matrix.mean(axis=0)
     lengths = numpy.linalg.norm(rest, axis=1)
     rest /= numpy.where(lengths == 0, 1, lengths)[:, None]
-    alike: Floats = numpy.where(of_one_voice(candidates), numpy.clip(rest @ rest.T, 0.0, 1.0), 0.0)
+    voices = {voice: number for number, voice in enumerate(dict.fromkeys(map(voice_of, candidates)))}
+    said_by = numpy.array([voices[voice_of(candidate)] for candidate in candidates])
+    alike: Floats = numpy.where(said_by[:, None] == said_by, numpy.clip(rest @ rest.T, 0.0, 1.0), 0.0)
     return alike
