@@ -1,9 +1,10 @@
 """The trained layers as the product builds its judge from: `judge_layers.npz` of `adapters/embedders/building`."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_LZMA, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import CLASSES, PARTS
-from recollect.adapters.embedders.building.trained_layers import Tensors, packed, read_layers
+from recollect.adapters.embedders.building.trained_layers import ABOUT, Tensors, packed, read_layers
 from recollect.adapters.embedders.building.weights import LAYERS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
@@ -64,7 +65,15 @@ def _write(named: Iterable[tuple[str, Tensor]], about: dict[str, Any], embedder:
             found[name] = values
         else:
             found |= packed(name, *_quantised(values), embedder)
-    np.savez_compressed(path, allow_pickle=False, about=np.array(json.dumps(about)), **found)
+    write_arrays(path, {ABOUT: np.array(json.dumps(about)), **found})
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """As `np.savez_compressed` does, by LZMA, which takes a tenth less than its deflate; `np.load` reads both."""
+    with ZipFile(path, "w", ZIP_LZMA) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _named(state: dict[str, Tensor], calibration: Calibration) -> Iterator[tuple[str, Tensor]]:
