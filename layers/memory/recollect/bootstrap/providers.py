@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from recollect.adapters.connections import noted
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import INSTALL_AWS, NotReady, require_package
+from recollect.core.vectors import require_arrays
 from recollect.ports import Embedder, Model, PairModel, PartState, RelevanceModel, WebSearch
 from recollect.settings import Settings
 
@@ -67,6 +68,7 @@ def _embedder(settings: Settings) -> Embedder | None:
         case "none":
             return None
         case "hashing":
+            require_arrays("RECOLLECT_EMBEDDER=hashing")
             from recollect.adapters.embedders.hashing import HashingEmbedder
 
             return HashingEmbedder()
@@ -77,6 +79,7 @@ def _embedder(settings: Settings) -> Embedder | None:
         case _ if settings.model_function:
             return _embedder_elsewhere(settings)
         case _:
+            require_package("onnxruntime", "the in-process embedder")
             from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, pooled
 
             return pooled(OnnxEmbedder(model_folder(settings)))
@@ -111,6 +114,7 @@ def _model_function(settings: Settings) -> "ModelFunction":
 
 
 def _openai_embedder(settings: Settings) -> Embedder:
+    require_arrays("RECOLLECT_EMBEDDER=openai")
     from recollect.adapters.embedders.remote import OpenAiEmbedder, OpenAiEndpoint
 
     return OpenAiEmbedder(
@@ -181,6 +185,7 @@ class BesideEmbedder(Generic[M]):
 
 
 def _pair_model(folder: Path) -> PairModel:
+    require_package("onnxruntime", "the in-process judge")
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     return OnnxPairModel(folder)
@@ -191,6 +196,7 @@ def _relevance_model(settings: Settings, folder: Path) -> RelevanceModel:
         from recollect.adapters.aws.model_function import FunctionRelevance
 
         return FunctionRelevance(_model_function(settings))
+    require_package("onnxruntime", "the in-process second stage")
     from recollect.adapters.relevance.onnx_relevance import OnnxRelevance
 
     return OnnxRelevance(folder)

@@ -119,7 +119,9 @@ INSTALL = "pip install 'recollect[local]'"
 """Installs everything that a laptop can use."""
 INSTALL_AWS = "pip install 'recollect[aws]'"
 """Installs what calls AWS: its engines, and Bedrock."""
-ENGINE_PACKAGES = ("certifi", "numpy", "pydantic", "rich", "typer", "urllib3")
+INSTALL_VECTORS = "pip install 'recollect[vectors]'"
+"""Installs what computes with vectors that are made elsewhere."""
+ENGINE_PACKAGES = ("certifi", "pydantic", "rich", "typer", "urllib3")
 """What runs a memory in this process, and the commands, of what every installation brings. The client does without."""
 
 

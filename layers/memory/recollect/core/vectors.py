@@ -1,7 +1,8 @@
 """Vectors of texts: their types, their similarity, their stored form, and the head of an embedded passage.
 
 A vector belongs to one embedder generation; vectors of two generations are never compared. Functions import numpy
-themselves: ingest names these types without computing, and must start fast.
+themselves: ingest names these types without computing, and must start fast, and an installation without an embedder
+has no numpy. What reads or packs a vector there raises NotReady.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import INSTALL_VECTORS, InvalidInput, NotReady, missing_package
 from recollect.core.time import MONTHS, written_day
 
 if TYPE_CHECKING:
@@ -61,6 +62,22 @@ class Encoding:
     tokens: TokenVectors | None
 
 
+def require_arrays(purpose: str = "a vector") -> None:
+    """Raises NotReady, with the command that installs it, where numpy is missing."""
+    try:
+        import numpy  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name, purpose, INSTALL_VECTORS) from error
+
+
+def accept_vectors(loc: Sequence[str | int]) -> None:
+    """Raises InvalidInput (with `loc`) for a client's vector where numpy is missing."""
+    try:
+        require_arrays()
+    except NotReady as error:
+        raise InvalidInput(str(error), loc) from error
+
+
 def cosine(a: FloatArray, b: FloatArray) -> float:
     """Cosine of two vectors, -1 to 1; 0 where one is zero. Raises InvalidInput on different shapes."""
     import numpy as np
@@ -85,8 +102,9 @@ def unit(vectors: FloatArray) -> FloatArray:
 def vector_of(values: ArrayLike, dimension: int, loc: Sequence[str | int] = ()) -> FloatArray:
     """A client's numbers as a float32 vector.
 
-    Raises InvalidInput (with `loc`) unless they are `dimension` finite ones.
+    Raises InvalidInput (with `loc`) unless they are `dimension` finite ones, and where numpy is missing.
     """
+    accept_vectors(loc)
     import numpy as np
 
     vector = _numbers(values, loc)
@@ -119,13 +137,22 @@ def pack_vector(vector: ArrayLike, dimension: int | None = None) -> bytes:
 
 
 def unpack_vector(data: bytes, dimension: int | None = None) -> FloatArray:
-    """What `pack_vector` wrote, as float32. Raises InvalidInput where length or numbers are wrong."""
+    """What `pack_vector` wrote, as float32. Raises InvalidInput where length or numbers are wrong; NotReady."""
+    require_arrays()
     import numpy as np
 
     count = dimension if dimension is not None else len(data) // _STORED_BYTES
     if len(data) != _STORED_BYTES * count:
         raise InvalidInput(f"{len(data)} bytes are no vector of {count} float16 numbers")
     return vector_of(np.frombuffer(data, dtype=_STORED_TYPE), count)
+
+
+def stored_vector(data: bytes | None) -> FloatArray | None:
+    """The same of a record that may have none; None without numpy too, where nothing is compared by vectors."""
+    try:
+        return None if data is None else unpack_vector(data)
+    except NotReady:
+        return None
 
 
 def passage_head(speaker: str, said_at: datetime) -> str:

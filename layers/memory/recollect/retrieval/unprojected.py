@@ -7,7 +7,7 @@ from functools import partial
 
 from recollect.core.event import Event
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray, TextKind, unpack_vector
+from recollect.core.vectors import FloatArray, TextKind, stored_vector, unpack_vector
 from recollect.ports import Concurrency, Embedder, Timeline
 from recollect.retrieval.nomination import Arm, Candidate
 from recollect.search_index.page import voice_of
@@ -95,5 +95,6 @@ def statistics_of(candidates: Sequence[Candidate], query: Sequence[str]) -> Term
 
 def given_vectors(events: Iterable[Event], embedder: Embedder | None) -> dict[str, FloatArray]:
     """Callers' vectors by event id; those of another dimension are left out and made anew from the text."""
-    given = {event.id: unpack_vector(event.embedding) for event in events if event.embedding is not None}
-    return {i: vector for i, vector in given.items() if embedder is None or len(vector) == embedder.dimension}
+    given = ((event.id, stored_vector(event.embedding)) for event in events)
+    there = {event_id: vector for event_id, vector in given if vector is not None}
+    return {i: vector for i, vector in there.items() if embedder is None or len(vector) == embedder.dimension}

@@ -32,7 +32,6 @@ from recollect.adapters.embedders.model_folder import (
 )
 from recollect.adapters.embedders.onnx_session import acceptable, loading, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
-from recollect.core.errors import require_package
 from recollect.core.learned_share import LearnedShare
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
@@ -72,9 +71,8 @@ class OnnxEmbedder:
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         """Reads the manifest; the model is loaded on first use.
 
-        Raises NotReady for a missing or damaged folder, and without onnxruntime.
+        Raises NotReady for a missing or damaged folder.
         """
-        require_package("onnxruntime", "the in-process embedder")
         self._folder = folder
         self._manifest = read_manifest(folder)
         self.generation, self.dimension = self._manifest.generation, self._manifest.dimension

@@ -28,7 +28,6 @@ from recollect.adapters.embedders.onnx_session import loading, open_session
 from recollect.adapters.embedders.unigram import read_unigram
 from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of, splitting
 from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
-from recollect.core.errors import require_package
 from recollect.core.learned_share import LearnedShare, logistic
 from recollect.core.vectors import FloatArray
 
@@ -95,7 +94,6 @@ class OnnxPairModel:
 
     def __init__(self, folder: Path) -> None:
         """Reads what the folder says; the model is loaded on first use. Raises NotReady without a judge in it."""
-        require_package("onnxruntime", "the in-process judge")
         self._folder = folder
         self._about = _read(folder)
         self.version = self._about.version

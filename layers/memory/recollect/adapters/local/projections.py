@@ -27,7 +27,7 @@ from recollect.core.errors import RecollectError, Unavailable, VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, microseconds, utc_now
-from recollect.core.vectors import pack_vector, unpack_vector
+from recollect.core.vectors import pack_vector, stored_vector
 from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent
 from recollect.timeline.slots import slot_of
 from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
@@ -94,8 +94,7 @@ class SqliteProjections:
         with self._database.reading() as connection:
             user = user_number(connection, scope)
             for row in chunked_in(connection, _VECTORS, event_ids, user):
-                vector = None if row[3] is None else unpack_vector(row[3])
-                found[row[0]] = Projection(ref_of(row), vector, row[2])
+                found[row[0]] = Projection(ref_of(row), stored_vector(row[3]), row[2])
         return found
 
     def fill_slot(self, scope: Scope, event: Event) -> None:

