@@ -252,6 +252,8 @@ def test_a_job_is_started_and_watched(memory: Recollect) -> None:
     ended = memory.run_job("reconcile", wait=True)
     assert ended["status"] == "done"
     assert memory.job(ended["job_id"]) == ended
+    assert ended in list(memory.jobs(limit=1))
+    assert memory.usage()["whole"]["messages"] >= 0
     with pytest.raises(NotFound):
         memory.run_job("dance")
     with pytest.raises(NotFound):

@@ -676,6 +676,14 @@ class AsyncResources:
         """A job's current state; for administrators. Raises NotFound."""
         return await self._answer(get("jobs", job_id))
 
+    def jobs(self, *, limit: int | None = None) -> AsyncIterator[Json]:
+        """The tenant's jobs and erasures, newest first, through all pages; for administrators."""
+        return self._items(get("jobs", query={"limit": limit}), "jobs")
+
+    async def usage(self) -> Json:
+        """What the tenant asked for, this month and since the first day that has a count; for administrators."""
+        return await self._answer(get("usage"))
+
     def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> AsyncIterator[Json]:
         """Rejected values, oldest first: ids, times, scopes, through all pages."""
         return self._items(get("users", user_id, "rejections", query=narrowing), "rejections")

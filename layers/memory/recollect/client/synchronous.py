@@ -668,6 +668,14 @@ class Resources:
         """A job's current state; for administrators. Raises NotFound."""
         return self._answer(get("jobs", job_id))
 
+    def jobs(self, *, limit: int | None = None) -> Iterator[Json]:
+        """The tenant's jobs and erasures, newest first, through all pages; for administrators."""
+        return self._items(get("jobs", query={"limit": limit}), "jobs")
+
+    def usage(self) -> Json:
+        """What the tenant asked for, this month and since the first day that has a count; for administrators."""
+        return self._answer(get("usage"))
+
     def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> Iterator[Json]:
         """Rejected values, oldest first: ids, times, scopes, through all pages."""
         return self._items(get("users", user_id, "rejections", query=narrowing), "rejections")
