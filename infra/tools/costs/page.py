@@ -209,9 +209,10 @@ pays the smaller figure. In an account that has three dashboards already `Dashbo
 _COMPARED = """\
 A million messages of 1 KB were {former} dollars when `project` waited for OpenSearch's refresh, without logs and each
 in a batch of its own. In that sense they are {long:.1f} ({long_share} %) with `domain`: of that the functions take
-{computed:.1f}, nearly all for the models that read the text. Since that was counted the judge compares only the parts
-of a long message that may change something: encoder and judge together take .51 of the processor's time that they took
-for 24 such messages, measured in turn in one process, which makes some 18.9 dollars of it (55 %, not counted anew).
+{computed:.1f}, nearly all for the models that read the text. It was counted beside much other work, the time
+before beside little (a load of 2, 22.2 dollars). Since then the judge compares only the parts of a long message that
+may change something: encoder and judge together take .51 of the processor's time that they took for 24 such messages,
+measured in turn in one process, which makes some 18.9 dollars of the 22.2 (55 %).
 Messages as people write them, of {said_bytes} bytes, are
 {alone:.1f} ({alone_share} % of the former figure), and {shared:.1f} ({shared_share} %) where ten share a batch, as the
 window of 5 s makes them from two messages a second on. What
