@@ -23,9 +23,9 @@ def test_in_a_batch_each_is_held_against_what_it_leads_to(memory: Memory, monkey
     held: set[tuple[str, str]] = set()
     judge = TrainedJudge.judge
 
-    def noted(self: TrainedJudge, newer: Said, older: Sequence[Said]) -> list[Relation | None]:
+    def noted(self: TrainedJudge, newer: Said, older: Sequence[Said], least: float = 0.0) -> list[Relation | None]:
         held.update((one.text, newer.text) for one in older)
-        return judge(self, newer, older)
+        return judge(self, newer, older, least)
 
     monkeypatch.setattr(TrainedJudge, "judge", noted)
     say(memory, on(0, "I bank with Northgate."))
