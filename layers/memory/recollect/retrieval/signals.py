@@ -128,10 +128,14 @@ class Exchanges:
         """
         found = [0.0] * len(values)
         lent = {voice: self._lent(values, voice) for voice in set(self.voices)}
+        known: dict[tuple[tuple[bool, str | None], int, int], float] = {}
         for here, (place, (start, end)) in enumerate(zip(self.said, self.spans, strict=True)):
             if within is not None:
                 start, end = max(start, here - within), min(end, here + within + 1)
-            found[place] = max(0.0, max(lent[self.voices[here]][start:end]))
+            voice = self.voices[here]
+            if (voice, start, end) not in known:  # most of an exchange have the same stretch
+                known[voice, start, end] = max(0.0, max(lent[voice][start:end]))
+            found[place] = known[voice, start, end]
         return found
 
     def _lent(self, values: Sequence[float], voice: tuple[bool, str | None]) -> list[float]:
