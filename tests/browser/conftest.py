@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from browser.driving import Driven
 from browser.site import KEY, KEYS, Site, sign_in
 from entrypoints.cli.running import Home, serving
 
@@ -60,16 +61,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def sized(request: pytest.FixtureRequest, browser: Browser, site: Site) -> Iterator[Page]:
     """A page on a desk by day, and one on a phone by night."""
     narrow = request.param == "narrow"
-    yield from _page(browser, site, narrow=narrow)
+    yield from _page(request, browser, site, narrow=narrow)
 
 
 @pytest.fixture
-def page(browser: Browser, site: Site) -> Iterator[Page]:
+def page(request: pytest.FixtureRequest, browser: Browser, site: Site) -> Iterator[Page]:
     """A page of somebody who has signed in."""
-    yield from _page(browser, site, narrow=False)
+    yield from _page(request, browser, site, narrow=False)
 
 
-def _page(browser: Browser, site: Site, *, narrow: bool) -> Iterator[Page]:
+def _page(request: pytest.FixtureRequest, browser: Browser, site: Site, *, narrow: bool) -> Iterator[Page]:
     with browser.new_context(
         base_url=site.url,
         viewport=NARROW if narrow else WIDE,  # type: ignore[arg-type] # a mapping of ours
@@ -78,9 +79,11 @@ def _page(browser: Browser, site: Site, *, narrow: bool) -> Iterator[Page]:
     ) as context:
         context.set_default_timeout(MILLISECONDS)
         sign_in(context, site)
+        driven = Driven(context)
         page = context.new_page()
         faults: list[str] = []
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: faults.append(str(error)))
         yield page
+        driven.check(request.node)
         assert [one for one in faults if not any(code in one for code in REFUSED)] == []

@@ -4,9 +4,25 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
+from browser.driving import drives
 from browser.site import CLAUDE, FOREIGN_KEY, KEY, Site, check, drop, picture, press, tab_to
 
 
+@drives(
+    "GET /users?user_id",
+    "GET /users/{user_id}",
+    "GET /users/{user_id}/memories/{memory_id}",
+    "GET /users/{user_id}/memories/{memory_id}/edit",
+    "POST /users/{user_id}/memories/{memory_id}/edit?content",
+    "GET /users/{user_id}/memories/{memory_id}/undo/{version}",
+    "POST /users/{user_id}/memories/{memory_id}/undo/{version}",
+    "GET /users/{user_id}/ask?q",
+    "GET /users/{user_id}/records/{record_id}",
+    "GET /users/{user_id}/data",
+    "GET /users/{user_id}/erase",
+    "POST /users/{user_id}/erase?confirmed",
+    "GET /erasures/{erasure_id}",
+)
 def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) -> None:
     """The walk of somebody who has read nothing: every step is a link or a button that says what it does."""
     site.remember("nora", "Nora is allergic to cats")
@@ -46,6 +62,10 @@ def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) 
     assert site.get("/v1/users/nora/memories")["memories"] == []
 
 
+@drives(
+    "GET /users/{user_id}/memories/{memory_id}/forget",
+    "POST /users/{user_id}/memories/{memory_id}/forget?reject",
+)
 def test_what_is_forgotten_and_rejected_is_gone_and_refused(page: Page, site: Site) -> None:
     site.remember("otto", "Otto smokes")
     page.goto("/console/users/otto")
@@ -58,6 +78,11 @@ def test_what_is_forgotten_and_rejected_is_gone_and_refused(page: Page, site: Si
     assert answer.status_code in (409, 422)
 
 
+@drives(
+    "GET /users/{user_id}/merge?memory",
+    "POST /users/{user_id}/merge?words",
+    "POST /users/{user_id}/merge?content",
+)
 def test_two_memories_are_merged_by_the_keyboard_and_parted(page: Page, site: Site) -> None:
     site.remember("ines", "Ines sails", timestamp="2025-01-01T00:00:00Z")
     site.remember("ines", "Ines races boats", timestamp="2025-02-01T00:00:00Z")
@@ -80,6 +105,10 @@ def test_two_memories_are_merged_by_the_keyboard_and_parted(page: Page, site: Si
     assert contents == ["Ines races boats", "Ines sails"]
 
 
+@drives(
+    "GET /users/{user_id}/decisions/{decision_id}/revert",
+    "POST /users/{user_id}/decisions/{decision_id}/revert",
+)
 def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
     site.remember("ruth", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     site.remember("ruth", "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
@@ -95,8 +124,15 @@ def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
     assert current["content"] == "I live in Oslo"
 
 
+@drives(
+    "GET /operations",
+    "GET /operations/{kind}",
+    "POST /operations/{kind}",
+    "GET /jobs/{job_id}",
+)
 def test_a_job_shows_its_progress_until_it_is_done(page: Page, site: Site) -> None:
-    page.goto("/console/operations")
+    page.goto("/console")
+    page.get_by_role("link", name="Operations").click()
     page.get_by_role("link", name="Reconcile", exact=True).first.click()
     page.get_by_role("button", name="Start it").click()
     expect(page.get_by_role("status")).to_contain_text("It is done")
@@ -121,6 +157,10 @@ def test_the_bar_of_a_job_moves_between_its_ends_on_its_page_and_in_the_list(pag
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
+@drives(
+    "GET /users/{user_id}/export",
+    "POST /users/{user_id}/import?file",
+)
 def test_an_export_is_dropped_on_another_user_who_is_then_erased(page: Page, site: Site) -> None:
     site.say("sven", "I live in Kiruna", "I ski")
     page.goto("/console/users/sven/data")
@@ -142,6 +182,12 @@ def test_an_export_is_dropped_on_another_user_who_is_then_erased(page: Page, sit
     assert len(site.get("/v1/users/sven/events", **{"from": 0})["events"]) == 2
 
 
+@drives(
+    "POST /users/{user_id}/import?step",
+    "POST /users/{user_id}/import?format",
+    "POST /users/{user_id}/import?at",
+    "POST /users/{user_id}/import?conversation",
+)
 def test_a_foreign_file_is_dropped_looked_at_and_stored(page: Page, site: Site) -> None:
     page.goto("/console/users/liv/data")
     drop(page, "conversations.json", CLAUDE)
@@ -156,12 +202,26 @@ def test_a_foreign_file_is_dropped_looked_at_and_stored(page: Page, site: Site) 
     drop(page, "conversations.json", CLAUDE)
     page.get_by_role("button", name="Import them").click()
     expect(page.get_by_role("status")).to_contain_text("0 are new, 2 were there already")
+    page.get_by_text("It is not recognised").click()
+    page.get_by_label("Read it as").select_option("messages")
+    page.get_by_label("Messages without a time").fill("2023-05-06T07:00")
+    page.get_by_label("Conversation of messages").fill("harbour")
+    drop(page, "notes.json", '[{"role": "user", "content": "The harbour is frozen"}]')
+    page.get_by_role("button", name="Import them").click()
+    expect(page.get_by_role("status")).to_contain_text("It is done: 1 are new")
+    (stored,) = site.get("/v1/users/liv/events", **{"from": 0}, conversation_id="harbour")["events"]
+    assert stored["timestamp"] == "2023-05-06T07:00:00Z"
     drop(page, "notes.txt", "Dear diary")
     expect(page.get_by_role("alert")).to_contain_text("no export")
     drop(page, "large.json", " ", times=33_000_000)
     expect(page.get_by_role("alert")).to_contain_text("recollect import FILE --user liv")
 
 
+@drives(
+    "POST /rules/preview?own",
+    "POST /rules",
+    "GET /rules",
+)
 def test_rules_are_looked_at_before_they_hold(page: Page, site: Site) -> None:
     page.goto("/console/rules")
     page.get_by_label("The tenant's own rules").fill('{"context": {"recent": "all"}}')
@@ -175,6 +235,17 @@ def test_rules_are_looked_at_before_they_hold(page: Page, site: Site) -> None:
     assert site.get("/v1/rules")["rules"]["context"]["recent"] == 6
 
 
+@drives(
+    "GET /knowledge-entry?namespace",
+    "GET /knowledge-entry?key",
+    "GET /knowledge/{namespace}/{key}",
+    "POST /knowledge/{namespace}/{key}?value",
+    "GET /knowledge/{namespace}/{key}/delete",
+    "POST /knowledge/{namespace}/{key}/delete",
+    "GET /knowledge?namespace",
+    "GET /knowledge?text",
+    "GET /knowledge?store",
+)
 def test_knowledge_is_written_changed_and_deleted(page: Page, site: Site) -> None:
     page.goto("/console/knowledge")
     page.get_by_role("link", name="Make an entry").click()
@@ -187,6 +258,12 @@ def test_knowledge_is_written_changed_and_deleted(page: Page, site: Site) -> Non
     page.get_by_label("Value").fill('{"monday": "10 to 6"}')
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("The entry is saved")
+    page.get_by_label("Namespace").fill("notes")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_label("A question").fill("When is it open?")
+    page.get_by_label("Store").fill("shop")
+    page.get_by_role("button", name="Resolve").click()
+    expect(page.get_by_role("region", name="As it is resolved")).to_contain_text("When is it open?")
     page.get_by_role("link", name="notes / opening hours").click()
     expect(page.get_by_label("Value")).to_have_value(re.compile("10 to 6"))
     page.get_by_role("link", name="Delete").click()

@@ -2,11 +2,23 @@
 
 from playwright.sync_api import Page, expect
 
+from browser.driving import drives
 from browser.site import Site, press, tab_to
 
 GOAL = "My goal is to run a marathon."
 
 
+@drives(
+    "GET /users/{user_id}/timeline?from",
+    "GET /users/{user_id}/timeline?to",
+    "GET /users/{user_id}/timeline?conversation_id",
+    "GET /users/{user_id}/events/{event_id}",
+    "GET /users/{user_id}/events/{event_id}/correct",
+    "POST /users/{user_id}/events/{event_id}/correct?content",
+    "GET /users/{user_id}/events/{event_id}/forget",
+    "POST /users/{user_id}/events/{event_id}/forget?reject",
+    "POST /users/{user_id}/rejections/{rejection_id}",
+)
 def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, site: Site) -> None:
     for day, text in enumerate(("I bake bread", "I own two boats", "I hum"), 1):
         site.say("lena", text, conversation_id=f"c-{day}", timestamp=f"2025-03-0{day}T09:00:00Z")
@@ -42,6 +54,13 @@ def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, s
     site.remember("lena", "I hum")
 
 
+@drives(
+    "GET /users/{user_id}/new",
+    "POST /users/{user_id}/new?content",
+    "GET /users/{user_id}/decisions",
+    "GET /users/{user_id}/conflicts/{conflict_id}/settle",
+    "POST /users/{user_id}/conflicts/{conflict_id}/settle?winner",
+)
 def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(page: Page, site: Site) -> None:
     older = site.remember("olga", "Ada is my sister", timestamp="2025-01-01T00:00:00Z")
     page.goto("/console/users/olga")
@@ -65,6 +84,14 @@ def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(pag
     expect(page.get_by_role("link", name="Ada is my aunt")).to_have_count(0)
 
 
+@drives(
+    "GET /users/{user_id}/summaries",
+    "POST /users/{user_id}/summaries",
+    "POST /users/{user_id}/goals/{goal_id}?goal",
+    "POST /users/{user_id}/goals/{goal_id}?status",
+    "POST /users/{user_id}/goals/{goal_id}/check-in?date",
+    "POST /users/{user_id}/goals/{goal_id}/check-in?status",
+)
 def test_what_was_said_is_summed_up_and_a_goal_is_followed(page: Page, site: Site) -> None:
     site.say("emil", "I am forty.", GOAL, "I will run three times a week.")
     site.project()
@@ -89,6 +116,11 @@ def test_what_was_said_is_summed_up_and_a_goal_is_followed(page: Page, site: Sit
     expect(page.get_by_role("heading", name="What was said")).to_be_visible()
 
 
+@drives(
+    "GET /users/{user_id}/ask?format",
+    "GET /users/{user_id}/ask?as_of",
+    "GET /users/{user_id}/ask?recorded_as_of",
+)
 def test_a_context_is_shown_as_each_format_and_of_another_moment(page: Page, site: Site) -> None:
     site.remember("timo", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     site.remember("timo", "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
@@ -112,3 +144,45 @@ def test_a_context_is_shown_as_each_format_and_of_another_moment(page: Page, sit
     page.get_by_label("As was known at (UTC)").fill("2023-01-01T00:00")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("Nothing that is remembered is relevant")).to_be_visible()
+
+
+@drives(
+    "GET /",
+    "GET /users/{user_id}?q",
+    "GET /users/{user_id}?status",
+    "GET /users/{user_id}/timeline?role",
+    "GET /users/{user_id}/timeline?word",
+    "POST /users/{user_id}/new?key",
+    "POST /users/{user_id}/memories/{memory_id}/edit?keywords",
+    "POST /users/{user_id}/memories/{memory_id}/edit?importance",
+)
+def test_what_is_remembered_and_was_said_is_found(page: Page, site: Site) -> None:
+    site.say("wim", "The ferry leaves at nine")
+    site.say("wim", "Noted: the ferry", role="assistant")
+    page.goto("/console/users/wim/new")
+    page.get_by_label("What should be remembered").fill("I row on the Rhine")
+    page.get_by_label("Key").fill("sport")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Keywords").fill("boats, rivers")
+    page.get_by_label("Weight").fill("0.9")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("rivers")).to_be_visible()
+    (memory,) = site.get("/v1/users/wim/memories")["memories"]
+    assert (memory["key"], memory["keywords"], memory["importance"]) == ("sport", ["boats", "rivers"], 0.9)
+    page.get_by_role("link", name="Memories").click()
+    page.get_by_label("Find").fill("Rhine")
+    page.get_by_label("Show").select_option("all")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("main").get_by_role("link", name="I row on the Rhine")).to_be_visible()
+    expect(page.get_by_label("Show")).to_have_value("all")
+    page.get_by_role("link", name="Timeline").click()
+    said = page.get_by_role("main").get_by_role("listitem")
+    for role, words in (("bot", "Noted: the ferry"), ("user", "The ferry leaves at nine")):
+        page.get_by_label("Said by").select_option(role)
+        page.get_by_label("With the word").fill("ferry")
+        page.get_by_role("button", name="Show").click()
+        expect(said).to_have_count(1)
+        expect(said).to_contain_text(words)
+    page.get_by_role("link", name="Users").click()
+    expect(page.get_by_role("heading", name="Users")).to_be_visible()
