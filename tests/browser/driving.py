@@ -1,6 +1,5 @@
 """What a browser test does by links and forms, as the console's routes name it, and all that there is to do."""
 
-import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -17,7 +16,12 @@ from recollect.entrypoints.http.problems import Declined
 from recollect.entrypoints.http.routing import Route, find_route
 
 ROUTES = [route for route, _ in views()]
-_FIELD = re.compile(rb'name="(\w+)"(?:; filename="[^"]+")?\r\n(?:[^\r\n]+\r\n)*\r\n(?!\r\n)[^\r\n]')
+_TOLD = "sent: "
+_TELL = """document.addEventListener("htmx:configRequest", ({ detail }) => {
+  const filled = [...detail.formData].filter(([_, value]) => value instanceof File ? value.size : value);
+  console.debug("sent: " + [detail.verb, detail.path, ...filled.map(([name]) => name)].join(" "));
+});"""
+"""Playwright has no body of a request with a file: the page tells which fields it sends."""
 
 
 def action(method: str, path: str) -> str:
@@ -43,17 +47,27 @@ class Driven:
 
     def __init__(self, context: BrowserContext) -> None:
         self._requests: list[Request] = []
+        self._files: set[str] = set()
         context.on("request", lambda request: self._requests.append(request))
+        context.add_init_script(_TELL)
+        context.on("page", lambda page: page.on("download", lambda file: self._files.add(_download(file.url))))
+        context.on("console", lambda message: self._hear(message.text))
 
     def actions(self) -> set[str]:
         """Each route, and each field of a form that was filled in."""
         sent = [one for one in self._requests if "referer" in one.all_headers()]
-        return {done for one in sent for done in self._of(one)}
+        return {done for one in sent for done in self._of(one)} | self._files
 
     def check(self, node: pytest.Item) -> None:
         """That a test has sent what it says that it drives."""
         said = {one for mark in node.iter_markers("drives") for one in mark.args}
-        assert said - self.actions() == set()
+        missing = sorted(said - self.actions())
+        assert not missing, f"the browser has not sent {missing}"
+
+    def _hear(self, text: str) -> None:
+        if text.startswith(_TOLD):
+            verb, path, *names = text.removeprefix(_TOLD).split()
+            self._files |= {f"{action(verb.upper(), unquote(path))}?{name}" for name in names}
 
     def _of(self, request: Request) -> Iterator[str]:
         parts = urlsplit(request.url)
@@ -64,10 +78,12 @@ class Driven:
             yield f"{named}?{name}"
 
 
+def _download(url: str) -> str:
+    return action("GET", unquote(urlsplit(url).path))
+
+
 def _fields(request: Request, query: str) -> Iterable[str]:
-    body = request.post_data_buffer or b""
-    if "multipart" in request.headers.get("content-type", ""):
-        return [found.decode() for found in _FIELD.findall(body)]
+    body = b"" if "multipart" in request.headers.get("content-type", "") else request.post_data_buffer or b""
     pairs = parse_qsl(query if request.method == "GET" else body.decode())
     return [name for name, value in pairs if value]
 

@@ -207,10 +207,11 @@ def test_a_foreign_file_is_dropped_looked_at_and_stored(page: Page, site: Site) 
     page.get_by_label("Messages without a time").fill("2023-05-06T07:00")
     page.get_by_label("Conversation of messages").fill("harbour")
     drop(page, "notes.json", '[{"role": "user", "content": "The harbour is frozen"}]')
+    expect(preview).to_contain_text("The harbour is frozen")
     page.get_by_role("button", name="Import them").click()
     expect(page.get_by_role("status")).to_contain_text("It is done: 1 are new")
     (stored,) = site.get("/v1/users/liv/events", **{"from": 0}, conversation_id="harbour")["events"]
-    assert stored["timestamp"] == "2023-05-06T07:00:00Z"
+    assert stored["timestamp"] == "2023-05-06T07:00:00.000000Z"
     drop(page, "notes.txt", "Dear diary")
     expect(page.get_by_role("alert")).to_contain_text("no export")
     drop(page, "large.json", " ", times=33_000_000)

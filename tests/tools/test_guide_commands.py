@@ -1,9 +1,9 @@
-"""The `console` blocks of docs/guide: each command is run, or stands in a list with the reason why it is not.
+"""The `console` blocks of docs/guide: each command is run, here or by a test that names it.
 
 tests/deployment/test_sam_local.py runs those of built functions.
 
 What needs an account is run before an `aws` of the test's own: it knows one stack, with the outputs that the template
-gives, and takes no operation or option but those of AWS's own models (botocore's).
+gives, and takes no operation or option but those of AWS's own models (botocore's), or, of `logs tail`, of its manual.
 """
 
 import json
@@ -17,31 +17,36 @@ from pathlib import Path
 
 import pytest
 
+from deployment import test_deploying
 from deployment.resolving import Stack, in_sam
 from deployment.template import template
 from entrypoints.cli.running import Home, serving
+from infra.engines.process import birth_mark
+from infra.engines.state import RunningEngine, State, save
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
+from tools import test_installation
 from tools.pages import BIN, ROOT, blocks
 
 PAGES = {page.stem: blocks(page.read_text("utf-8"), "console") for page in sorted((ROOT / "docs/guide").glob("*.md"))}
 AWS = PAGES["3-on-aws"]
-NOT_RUN = {
-    'pip install "recollect[local]"': "test_installation.py installs the wheel with this extra where nothing else is",
-    "make build": "some minutes: CI builds before its tests, which want what is built",
-    "infra/sam.sh deploy --guided --parameter-overrides SearchEngine=table": "needs an account",
-    "infra/sam.sh deploy --parameter-overrides SearchEngine=domain": "needs an account",
-    "make engines-stop": "would end the engines of the other tests; test_engines_state.py ends some of its own",
-    "aws logs tail /recollect/recollect/ingest --since 1h": "a command of the CLI's own, in no model of AWS",
-}
-"""The commands that no test runs as they stand, and why; what can be said of them is looked at below."""
+CI = (ROOT / ".ci/run").read_text("utf-8")
+"""Builds before the tests, some of which run what is built."""
+STOP, BUILD, TAIL = "make engines-stop", "make build", "aws logs tail /recollect/recollect/ingest --since 1h"
 _STAND_IN = """#!{python}
-import json, os, sys
+import argparse, json, os, sys
 import jmespath
 from botocore import xform_name
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 service, operation, *rest = sys.argv[1:]
+if (service, operation) == ("logs", "tail"):
+    tail = argparse.ArgumentParser()
+    tail.add_argument("group")
+    for option in ("since", "format", "filter-pattern"):
+        tail.add_argument(f"--{{option}}")
+    tail.add_argument("--follow", action="store_true")
+    sys.exit(0 if tail.parse_args(rest).group in os.environ["AWS_LOG_GROUPS"].split() else "there is no such group")
 model = ServiceModel(Loader().load_service_model(service, "service-2"), service)
 shape = model.operation_model({{xform_name(one, "-"): one for one in model.operation_names}}[operation]).input_shape
 options, name = {{}}, ""
@@ -114,8 +119,13 @@ def test_every_command_is_run_or_stands_in_the_list() -> None:
         "recollect serve",
         *_of_the_account(),
         *(f"make local-invoke EVENT={one}" for one in EVENTS),
+        *(f"pip install {one}" for one in test_installation.ON_A_LAPTOP),
+        *test_deploying.COMMANDS,
+        STOP,
+        BUILD,
+        TAIL,
     }
-    assert set(written) == run | set(NOT_RUN)
+    assert set(written) == run
 
 
 def _of_the_account() -> list[str]:
@@ -163,11 +173,22 @@ def test_the_stand_in_takes_nothing_that_aws_does_not(account: dict[str, str]) -
     shell("aws cloudformation delete-stack", account, goes_well=False)
 
 
-def test_the_log_that_is_followed_is_a_functions() -> None:
+def test_the_log_that_is_followed_is_a_functions(account: dict[str, str]) -> None:
     groups = [name for kind, name in Stack(template()).names() if kind == "AWS::Logs::LogGroup"]
-    followed = [found for block in AWS for found in re.findall(r"logs tail (\S+)", block)]
-    assert followed
-    assert set(followed) <= set(groups)
+    environment = {**account, "AWS_LOG_GROUPS": " ".join(groups)}
+    shell(TAIL, environment)
+    shell(TAIL.replace("ingest", "digest"), environment, goes_well=False)
+    shell(f"{TAIL} --from 1h", environment, goes_well=False)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_the_engines_that_run_are_ended(tmp_path: Path) -> None:
+    """Those of a cache of the test's own; the engines of the other tests go on."""
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    engine = RunningEngine("s3", sleeper.pid, str(birth_mark(sleeper.pid)), 1, "log")
+    save(tmp_path / "recollect/engines/run/state.json", State(str(tmp_path), "v", (engine,), ready=True))
+    shell(STOP, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
+    assert sleeper.wait(10) != 0
 
 
 def test_sam_has_the_options_and_the_template_the_parameters_of_a_deployment() -> None:
@@ -187,6 +208,5 @@ def test_sam_has_the_options_and_the_template_the_parameters_of_a_deployment() -
 def test_make_would_run_what_the_page_says() -> None:
     lines = [one for block in AWS for one in commands(block) if one.startswith("make ")]
     shown = {line: shell(line.replace("make", "make -n", 1), os.environ) for line in lines}
-    assert "infra/sam.sh build" in shown["make build"]
-    assert "-m infra.engines stop" in shown["make engines-stop"]
+    assert re.search(r"(?m)^begin build .*" + re.escape(shown[BUILD].splitlines()[-1]) + "$", CI), "CI has built it"
     assert all(f"-m infra.local invoke {one}\n" in shown[f"make local-invoke EVENT={one}"] for one in EVENTS)

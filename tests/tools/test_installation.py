@@ -35,6 +35,9 @@ THREE_LINES = blocks((ROOT / "README.md").read_text("utf-8"), "python")[0]
 DEPENDENCIES = (ROOT / "docs/dependencies.md").read_text("utf-8")
 CLIENT_ALONE = re.findall(r"^\$ pip install (.+)", blocks(DEPENDENCIES, "console")[0], re.MULTILINE)
 """What the page says, run as it stands there."""
+FIRST = "\n".join(blocks((ROOT / "docs/guide/1-first-memory.md").read_text("utf-8"), "console"))
+ON_A_LAPTOP = re.findall(r"^\$ pip install (\S+)", FIRST, re.MULTILINE)
+"""What the guide says, run as it stands there; the wheel stands for the one of a registry."""
 INSTALLING = re.compile(r"""pip install (?:[\w-]+ )?['"]recollect\[([\w,-]+)\]['"]""")
 QUOTING = "dependencies.md"
 """Quotes the error of what misses an extra."""
@@ -62,7 +65,7 @@ def client(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="module")
 def laptop(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return Installation(tmp_path_factory.mktemp("laptop"), archives[1], "recollect[local]")
+    return Installation(tmp_path_factory.mktemp("laptop"), archives[1], *ON_A_LAPTOP)
 
 
 def test_the_archives_are_the_same_bytes_each_time(archives: tuple[Path, Path], tmp_path: Path) -> None:

@@ -185,3 +185,14 @@ def test_the_words_of_one_alone_keep_that_one(caller: Caller, visitor: Visitor) 
     visitor.follow(visitor.post(f"{ANNA}/merge", words=first))
     kept, gone = (caller.get(f"/v1/users/anna/memories/{one}").json for one in (first, second))
     assert (kept["content"], kept["status"], gone["status"]) == ("I play the violin", "active", "merged")
+
+
+def test_what_was_typed_stays_on_the_page_while_the_server_is_busy(caller: Caller, visitor: Visitor) -> None:
+    caller.put("/v1/rules", {"limits": {"writes_per_second": 0.001}}, if_match="*")
+    one_memory(caller, "I sail")
+    visitor.get(f"{ANNA}/new")
+    answer = visitor.post(f"{ANNA}/new", content="I row")
+    assert answer.status == 429
+    assert "I row</textarea>" in answer.text
+    assert "try it again in a moment" in visible(answer)
+    assert "Too many" not in answer.text

@@ -14,7 +14,11 @@ from recollect.settings import Principal
 Dispatch = Callable[[Call], Answer]
 _NOT_FOUND = 404
 _FORBIDDEN = 403
-_MENDABLE = (409, 412, 422)
+_BUSY = 429
+_MENDABLE = (409, 412, 422, _BUSY, 503)
+_BUSY_TOLD = (
+    "The server is busy with an import, or at its limit of writes. Nothing is changed: try it again in a moment."
+)
 
 
 class Refusal(Exception):
@@ -26,12 +30,14 @@ class Refusal(Exception):
 
     @property
     def is_mendable(self) -> bool:
-        """Whether other words, or the version that holds now, would be taken."""
+        """Whether other words, the version that holds now, or the same a moment later would be taken."""
         return self.status in _MENDABLE
 
     @property
     def sentences(self) -> list[str]:
         """What is wrong, for a person to read."""
+        if self.status == _BUSY:
+            return [_BUSY_TOLD]
         faults = self.problem.get("errors") or ()
         named = [f"{_place(fault['loc'])}: {fault['message']}" for fault in faults]
         return named or [str(self.problem.get("detail") or self.problem.get("title") or self.status)]
