@@ -21,7 +21,7 @@ from deployment import test_deploying
 from deployment.resolving import Stack, in_sam
 from deployment.template import template
 from entrypoints.cli.running import Home, serving
-from infra.engines.process import birth_mark
+from infra.engines.process import birth_mark, spawn
 from infra.engines.state import RunningEngine, State, save
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
@@ -184,11 +184,11 @@ def test_the_log_that_is_followed_is_a_functions(account: dict[str, str]) -> Non
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_the_engines_that_run_are_ended(tmp_path: Path) -> None:
     """Those of a cache of the test's own; the engines of the other tests go on."""
-    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    engine = RunningEngine("s3", sleeper.pid, str(birth_mark(sleeper.pid)), 1, "log")
+    pid = spawn([sys.executable, "-c", "import time; time.sleep(60)"], os.environ, tmp_path, tmp_path / "log")
+    engine = RunningEngine("s3", pid, str(birth_mark(pid)), 1, "log")
     save(tmp_path / "recollect/engines/run/state.json", State(str(tmp_path), "v", (engine,), ready=True))
     shell(STOP, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
-    assert sleeper.wait(10) != 0
+    assert not engine.alive
 
 
 def test_sam_has_the_options_and_the_template_the_parameters_of_a_deployment() -> None:
