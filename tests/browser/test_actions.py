@@ -138,6 +138,7 @@ def test_a_job_shows_its_progress_until_it_is_done(page: Page, site: Site) -> No
     expect(page.get_by_role("status")).to_contain_text("It is done")
 
 
+@drives("GET /jobs")
 def test_the_bar_of_a_job_moves_between_its_ends_on_its_page_and_in_the_list(page: Page, site: Site) -> None:
     job = site.hold(312, 1040)
     for path in (f"/console/jobs/{job}", "/console/operations", "/console/jobs"):
