@@ -178,7 +178,8 @@ def handled(
     """The answer to an event, and the lines that it left on standard output, as JSON."""
     projection = SimpleNamespace(events=projector, reconciliation=reconcile)
     memories = SimpleNamespace(bridge=SimpleNamespace(reconcile=bridge))
-    app = SimpleNamespace(settings=SimpleNamespace(log_level="INFO"), projection=projection, memories=memories)
+    settings, usage = SimpleNamespace(log_level="INFO"), SimpleNamespace(write_quietly=lambda: None)
+    app = SimpleNamespace(settings=settings, projection=projection, memories=memories, usage=usage)
     answer = project_handler(cast(App, app))(event, lambda_context(100))
     return answer, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 

@@ -128,7 +128,7 @@ def test_where_a_subject_is_named_no_route_reaches_another_user(app: App) -> Non
 def test_routes_of_administrators_refuse_others(app: App) -> None:
     caller = Caller(Cloud(app, {"tenant": "acme", "scope": "openid"}))
     routes = [route for route in routes_of(GROUPS) if route.admin]
-    assert {one.path.split("/")[2] for one in routes} == {"bus", "rules", "jobs", "signals", "snapshots"}
+    assert {one.path.split("/")[2] for one in routes} == {"bus", "rules", "jobs", "signals", "snapshots", "usage"}
     assert {one.template: asked(caller, one).status for one in routes} == {one.template: 403 for one in routes}
 
 
