@@ -14,7 +14,7 @@ from pathlib import Path
 
 from infra.tools.judge.bundle import pack, tensors_of
 from infra.tools.judge.bundle import write as write_bundle
-from infra.tools.judge.evaluate import HELD, PLAIN
+from infra.tools.judge.evaluate import NOT_LEARNT, PERSONS, PLAIN
 from infra.tools.judge.examples import PAIRS, Example, cases, for_a_while, months, talks, written
 from infra.tools.judge.nearest import Nearest
 from infra.tools.judge.sampling import Sampling, held_out, sampled
@@ -83,7 +83,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 
     model, held = OnnxPairModel(given.model), _held(given)
-    for name, groups in (("pairs", held - PLAIN), ("plain pairs", held & PLAIN)):
+    for name, groups in (("pairs", held - PLAIN - PERSONS), ("plain pairs", held & PLAIN), ("persons", held & PERSONS)):
         pairs = [one for one in written(given.data) if one.group in groups]
         if pairs:
             print("\n".join([name, *pair_lines(pairs, changed_by(model, pairs))]))
@@ -112,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument(
         "--held",
-        default=",".join(sorted(HELD | PLAIN)),
+        default=",".join(sorted(NOT_LEARNT)),
         help="writers and talks that are left out, with commas between them",
     )
     parser.add_argument(

@@ -15,6 +15,10 @@ from typing import Any, Final
 
 SECOND_READING: Final = Path(__file__).with_name("second_reading.jsonl")
 PAIRS: Final = Path(__file__).with_name("pairs")
+OTHER_MATTER: Final = "other_matter"
+"""The kind of a pair whose newer message is a change, and not of this older one."""
+_BESIDE_OTHERS: Final = 0.6
+"""What a pair of two matters of one person weighs: there are nine of them for each change."""
 LASTING: Final = "lasting"
 """The kind of an example that is a message alone, labelled by whether it is worth keeping."""
 LABELS: Final = {"none": 0, "replaces": 1, "ends": 2, "part": 3}
@@ -68,12 +72,27 @@ class Talk:
 
 
 def relation_pairs(folder: Path) -> Iterator[Example]:
-    """The pairs of a folder in the form of `shared/data/relation-pairs`."""
+    """The pairs of a folder in the form of `shared/data/relation-pairs`, or of persons."""
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             item = json.loads(line)
-            for pair in item["pairs"]:
-                yield Example(path.stem, item["lang"], pair["new"], item["old"], LABELS[pair["relation"]], pair["kind"])
+            yield from _of_person(path.stem, item) if "facts" in item else _of_item(path.stem, item)
+
+
+def _of_item(group: str, item: Mapping[str, Any]) -> Iterator[Example]:
+    for pair in item["pairs"]:
+        yield Example(group, item["lang"], pair["new"], item["old"], LABELS[pair["relation"]], pair["kind"])
+
+
+def _of_person(group: str, person: Mapping[str, Any]) -> Iterator[Example]:
+    """Each newer message against each fact of one person."""
+    for told in person["news"]:
+        for place, fact in enumerate(person["facts"]):
+            if place in told["ends"]:
+                yield Example(group, person["lang"], told["text"], fact, LABELS[told["relation"]], told["kind"])
+            else:
+                kind = OTHER_MATTER if told["ends"] else told["kind"]
+                yield Example(group, person["lang"], told["text"], fact, 0, kind, weight=_BESIDE_OTHERS)
 
 
 def written(data: Path) -> list[Example]:

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from infra.tools.judge.examples import Example, Month, Talk, cases, lasting, months, relation_pairs, stale_turns, talks
+from infra.tools.judge.examples import (
+    OTHER_MATTER,
+    Example,
+    Month,
+    Talk,
+    cases,
+    lasting,
+    months,
+    relation_pairs,
+    stale_turns,
+    talks,
+)
 from infra.tools.judge.matters import beside_others, of_month
 from infra.tools.judge.nearest import Nearest
 from recollect.contradictions.candidates import JUDGED
@@ -57,7 +68,8 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
         if not sampling.held & {month.group, month.id}:
             found += _pairs_of(month, nearest, sampling.candidates)
     found += (one for one in lasting(sampling.lasting) if one.group not in sampling.held)
-    return [*found, *(alone(one) for one in written if rng.random() < sampling.alone_share)]
+    told = (one for one in written if one.kind != OTHER_MATTER)
+    return [*found, *(alone(one) for one in told if rng.random() < sampling.alone_share)]
 
 
 def held_out(sampling: Sampling, nearest: Nearest) -> dict[str, list[Example]]:

@@ -1,38 +1,57 @@
-"""Fits which messages only ask, and tell nothing: learnt from the talks' questions against their users' turns.
+"""Fits which messages only ask, and tell nothing: questions and requests against what people tell.
 
     .venv/bin/python -m infra.tools.ranking.asks [--write]
 
-A request is a question without a mark ("tell me where I live"), in any language. Turns with a question mark are left
-out, since many of them ask and tell. Each writer's figures are by the fit of the others.
+A request is a question without a mark ("tell me where I live"), in any language, so each question is learnt from
+without its mark too. What is told is the talks' turns, most of them long, and the statements of the judge's pairs,
+most of them short: of turns alone a curve learns that what is short asks. Statements with a question mark are left
+out, since many of them ask and tell. Printed are the figures of writers who were left out, a quarter of them at a
+time, and of those whom the judge has not learnt from.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
 from infra.tools.judge.__main__ import TALKS
+from infra.tools.judge.evaluate import NOT_LEARNT
+from infra.tools.judge.examples import PAIRS, Example, relation_pairs
 from infra.tools.ranking.curves import Floats, logistic_regression, store
 from recollect.adapters.embedders.onnx_embedder import ASKS_FILE
 from recollect.bootstrap.providers import Embedding
 from recollect.core.event import Role
 from recollect.core.learned_share import SURELY_ASKS, LearnedShare
 from recollect.core.scope import Scope
-from recollect.core.time import from_iso
 from recollect.core.vectors import TextKind
 from recollect.entrypoints.cli.console import settings_of_environment
 from recollect.ports import Embedder
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event
 
+Chosen = NDArray[numpy.bool_]
+_SOME_DAY = datetime(2026, 10, 1, 10, tzinfo=UTC)
 _DECAY = 2e-4
 _LEAST_DECAY = 1e-9
 _AT_ONCE = 64
+
+
+REQUESTS = Path(__file__).with_name("requests.jsonl")
+_MARKS = "?？؟¿"
+_STATEMENT_WEIGHT = 0.15
+"""Of a statement of the pairs, of which there are seven times as many as turns of talks."""
+_FOLDS = 4
+_ASKING = frozenset({"question"})
+_UNSURE = frozenset({"hypothetical", "instruction", "joke", "quote"})
+"""Kinds of pairs whose newer message may ask or tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +62,60 @@ class Message:
     passage: str
     asks: bool
     changes: bool = False
+    weight: float = 1.0
 
 
-def messages_of(talk: dict[str, Any], writer: str) -> Iterator[Message]:
+def requests() -> Iterator[Message]:
+    """What people type who want something done, without a mark; a language is a writer."""
+    for line in REQUESTS.read_text("utf-8").splitlines():
+        request = json.loads(line)
+        yield Message(f"requests {request['lang']}", _passage(request["text"]), asks=True)
+
+
+def messages_of_talk(talk: dict[str, Any], writer: str) -> Iterator[Message]:
     """The questions, and the user's turns without a question mark."""
     by = {change["by"] for change in talk["changes"]}
     for question in talk["questions"]:
-        yield Message(writer, _passage(question["question"], question["at"]), asks=True)
+        yield from _asked(writer, question["question"])
     for turn in talk["turns"]:
-        if turn["role"] == "user" and not any(mark in turn["text"] for mark in "?？؟"):
-            yield Message(writer, _passage(turn["text"], turn["at"]), asks=False, changes=turn["id"] in by)
+        if turn["role"] == "user" and not _is_marked(turn["text"]):
+            yield Message(writer, _passage(turn["text"]), asks=False, changes=turn["id"] in by)
 
 
-def _passage(text: str, at: str) -> str:
-    draft = EventDraft(content=text, role=Role.USER, timestamp=from_iso(at))
-    return draft_event(Scope("fit", "user"), draft, "event", "talk", from_iso(at), Rules()).passage
+def messages_of_pairs(examples: Iterable[Example]) -> Iterator[Message]:
+    """The questions among the newer messages, and what is told by older and newer ones."""
+    for one in examples:
+        told = [(one.old, False)]
+        if one.kind in _ASKING:
+            yield from _asked(one.group, one.new)
+        elif one.kind not in _UNSURE:
+            told.append((one.new, one.label > 0))
+        for text, changes in told:
+            if not _is_marked(text):
+                yield Message(one.group, _passage(text), asks=False, changes=changes, weight=_STATEMENT_WEIGHT)
 
 
-def fitted(vectors: Floats, asks: Floats) -> tuple[Floats, float]:
+def _asked(writer: str, text: str) -> Iterator[Message]:
+    """As it was asked, and without its mark."""
+    yield Message(writer, _passage(text), asks=True)
+    yield Message(writer, _passage(text.translate(dict.fromkeys(map(ord, _MARKS))).strip()), asks=True)
+
+
+def _is_marked(text: str) -> bool:
+    return any(mark in text for mark in _MARKS)
+
+
+def _passage(text: str) -> str:
+    draft = EventDraft(content=text, role=Role.USER, timestamp=_SOME_DAY)
+    return draft_event(Scope("fit", "user"), draft, "event", "talk", _SOME_DAY, Rules()).passage
+
+
+def fitted(vectors: Floats, asks: Floats, weights: Floats) -> tuple[Floats, float]:
     """Weights and bias of the curve."""
     mean = vectors.mean(axis=0)
     features = numpy.hstack([vectors - mean, numpy.ones((len(vectors), 1))])
     decay = numpy.append(numpy.full(vectors.shape[1], _DECAY), _LEAST_DECAY)
-    found = logistic_regression(features, asks, decay)
+    found = logistic_regression(features, asks, decay, weights)
     return found[:-1], float(found[-1] - mean @ found[:-1])
 
 
@@ -77,13 +127,45 @@ def main() -> None:
     embedder = Embedding(settings_of_environment()).embedder
     if embedder is None:
         raise SystemExit("the default embedder is not built: run `make demo` first")
-    talks = ((json.loads(file.read_bytes()), file.stem[0]) for file in sorted(TALKS.glob("*.json")))
-    messages = [message for talk, writer in talks for message in messages_of(talk, writer)]
-    vectors = _vectors(embedder, [message.passage for message in messages])
-    asks = numpy.array([float(message.asks) for message in messages])
-    _report(messages, vectors, asks)
+    messages = _messages()
+    told = _Told(messages, _vectors(embedder, [message.passage for message in messages]))
+    _report(told)
     if options.write:
-        store(ASKS_FILE, embedder.generation, *fitted(vectors, asks))
+        store(ASKS_FILE, embedder.generation, *told.fitted(~told.of(NOT_LEARNT)))
+
+
+def _messages() -> list[Message]:
+    """Each text once."""
+    talks = ((json.loads(file.read_bytes()), file.stem[0]) for file in sorted(TALKS.glob("*.json")))
+    found = [message for talk, writer in talks for message in messages_of_talk(talk, f"talk {writer}")]
+    found += [*messages_of_pairs(relation_pairs(PAIRS)), *requests()]
+    once: dict[str, Message] = {}
+    for message in found:
+        earlier = once.setdefault(message.passage, message)
+        if message.changes and not earlier.changes:
+            once[message.passage] = message
+    return list(once.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The messages with their vectors, (messages, width)."""
+
+    messages: Sequence[Message]
+    vectors: Floats
+
+    def of(self, writers: Set[str]) -> Chosen:
+        return numpy.array([message.writer in writers for message in self.messages])
+
+    def fitted(self, chosen: Chosen) -> tuple[Floats, float]:
+        asks = numpy.array([float(message.asks) for message in self.messages])
+        weights = numpy.array([message.weight for message in self.messages])
+        return fitted(self.vectors[chosen], asks[chosen], weights[chosen])
+
+    def shares(self, chosen: Chosen, curve: tuple[Floats, float]) -> Floats:
+        weights, bias = curve
+        found = LearnedShare(weights.astype(numpy.float32), bias)
+        return numpy.array([found.of(vector) for vector in self.vectors[chosen].astype(numpy.float32)])
 
 
 def _vectors(embedder: Embedder, passages: Sequence[str]) -> Floats:
@@ -92,19 +174,32 @@ def _vectors(embedder: Embedder, passages: Sequence[str]) -> Floats:
     return numpy.stack(made).astype(numpy.float64)
 
 
-def _report(messages: Sequence[Message], vectors: Floats, asks: Floats) -> None:
-    writers = numpy.array([message.writer for message in messages])
-    shares = numpy.zeros(len(messages))
-    for writer in sorted(set(writers)):
-        left_out = writers == writer
-        weights, bias = fitted(vectors[~left_out], asks[~left_out])
-        curve = LearnedShare(weights.astype(numpy.float32), bias)
-        shares[left_out] = [curve.of(vector) for vector in vectors[left_out].astype(numpy.float32)]
-    changing = numpy.array([message.changes for message in messages])
+def _report(told: _Told) -> None:
+    held = told.of(NOT_LEARNT)
+    writers = sorted({message.writer for message in told.messages} - NOT_LEARNT)
+    shares = numpy.zeros(len(told.messages))
+    for fold in range(_FOLDS):
+        left_out = told.of(set(writers[fold::_FOLDS]))
+        shares[left_out] = told.shares(left_out, told.fitted(~held & ~left_out))
+    shares[held] = told.shares(held, told.fitted(~held))
+    asks = numpy.array([message.asks for message in told.messages])
+    short = numpy.array([message.weight < 1 for message in told.messages])
+    changing = numpy.array([message.changes for message in told.messages])
     surely = shares >= SURELY_ASKS
-    print(f"of {int(asks.sum())} questions and requests {surely[asks > 0].mean():.3f} reach {SURELY_ASKS}")
-    print(f"of {changing.sum()} messages that change something {int(surely[changing].sum())}")
-    print(f"of {int((asks == 0).sum())} messages without a question mark {surely[asks == 0].mean():.4f}")
+    for name, chosen in (("learnt from, by the fit of other writers", ~held), ("never learnt from", held)):
+        print(f"{name}:")
+        wanted = numpy.array([message.writer.startswith("requests") for message in told.messages])
+        parts = {
+            "questions": asks & ~wanted,
+            "requests": wanted,
+            "turns": ~asks & ~short,
+            "statements of pairs": short,
+            "changes": changing,
+        }
+        for part, of_it in parts.items():
+            some = of_it & chosen
+            if some.any():
+                print(f"  {part}: {int(surely[some].sum())} of {int(some.sum())} reach {SURELY_ASKS}")
 
 
 if __name__ == "__main__":

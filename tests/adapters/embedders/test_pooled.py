@@ -140,6 +140,11 @@ TOLD = [
     "ich trinke keinen Kaffee mehr",
     "J'ai rendu les clés hier",
     "我上周换了工作",
+    "mein freund heisst mehmet",
+    "ik ben verpleegkundige op de kinderafdeling",
+    "vivo a palermo con mia nonna",
+    "血圧の薬を夜に飲む",
+    "reading about the roman army at the moment",
 ]
 
 
