@@ -140,7 +140,7 @@ def ask_about_conflicts(world: World) -> None:
         raise Unavailable(", ".join(report.failed))
 
 
-@scenario(prepare=stated, after=_current(LYON, NO_MEAT, "Oslo"))
+@scenario(prepare=stated, after=_current(LYON, NO_MEAT, "Oslo"), in_steps=True)
 def settle_contradictions(world: World) -> None:
     """What ends, replaces, takes back, bounds and changes a part, all in one round."""
     world.project()

@@ -119,7 +119,7 @@ class Matrix:
             return None
 
     def _compare(self, stored: Stored, answer: Any) -> None:
-        found = picture_of(stored, self.scenario.unlike)
+        found = picture_of(stored, self.scenario.unlike, in_steps=self.scenario.in_steps)
         if found not in self.whole.pictures:
             assert difference(self.whole.pictures[0], found) == {}
         if not self.scenario.done_already:
@@ -140,4 +140,4 @@ class Matrix:
             world.ticket.armed = False
             self._settle(world)
             stored = self._checked(world)
-            return answer, picture_of(stored, self.scenario.unlike)
+            return answer, picture_of(stored, self.scenario.unlike, in_steps=self.scenario.in_steps)

@@ -13,6 +13,7 @@ Picture: TypeAlias = dict[str, Counter[str]]
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
 _SORTABLE = re.compile(r"\d{15,}")
+_VERSION = re.compile(r'"(version|before|after)": \d+')
 _HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{16})\b")
 # A message that is projected twice is counted twice (H-05), and may then have come late, as far as is known; from a
 # failed try stay its count and its pause. What a summary covers is kept as hashes of ids.
@@ -26,8 +27,11 @@ _TRIES_ALONE = frozenset({"summary_failures"})
 _ORDER_ALONE = frozenset({"segments", "segment_rolls", "segment_of", "tombstone_marker", "deleted_ids"})
 
 
-def picture_of(stored: Stored, unlike: Iterable[str] = ()) -> Picture:
-    """Per table how often each row is there; ids are replaced by what they are of."""
+def picture_of(stored: Stored, unlike: Iterable[str] = (), *, in_steps: bool = False) -> Picture:
+    """Per table how often each row is there; ids are replaced by what they are of.
+
+    `in_steps`: in how many steps it was made, and so in how many versions, is nobody's promise.
+    """
     names = {place[2]: f"<{event['content']}>" for place, event in stored.events.items()}
     rows: dict[str, list[Any]] = {
         "events": [{**event, "owner": place[:2]} for place, event in stored.events.items()],
@@ -41,7 +45,11 @@ def picture_of(stored: Stored, unlike: Iterable[str] = ()) -> Picture:
         "told outside": sorted({told for tombstone in tombstones(stored) for told in _told(tombstone)}),
         **_items(stored),
     }
-    return {name: Counter(_plain(row, names) for row in found) for name, found in rows.items() if name not in unlike}
+    left_out = {*unlike, *(("items.memory_versions",) if in_steps else ())}
+    told = {name: [_plain(row, names) for row in found] for name, found in rows.items() if name not in left_out}
+    if in_steps:
+        told = {name: [_VERSION.sub("", row) for row in found] for name, found in told.items()}
+    return {name: Counter(found) for name, found in told.items()}
 
 
 def difference(one: Picture, other: Picture) -> dict[str, list[str]]:

@@ -21,7 +21,9 @@ class Scenario:
     left out, and the answer says so. `unlike` names tables whose rows count tries, so that they are not compared.
     `lost`: the table was lost before, so that the archive holds records that the store does not. `broken`: what is
     prepared is not whole, and `act` is what mends it. `after` raises where something must not be there in the end.
-    `apart`: each write is committed by itself. `settle` is what is done beside a reconciliation, by whom nobody asked.
+    `apart`: each write is committed by itself. `in_steps`: what is made at once without a fault is made event by event
+    after one, so that its versions are not compared. `settle` is what is done beside a reconciliation, by whom nobody
+    asked.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Scenario:
     after: Callable[[World, Stored], None] | None = None
     later: timedelta = timedelta(hours=1)
     apart: bool = False
+    in_steps: bool = False
 
 
 SCENARIOS: dict[str, Scenario] = {}

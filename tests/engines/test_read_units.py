@@ -52,7 +52,10 @@ def a_long_life(deployment: Deployment, count: int, start: int = 0) -> None:
 def test_a_context_reads_at_most_45_units_and_a_search_20(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the table, while half as many documents wait as ask for packing: as many as do on average."""
+    """On the table, while half as many documents wait as ask for packing: as many as do on average.
+
+    What was asked for is written once a minute: before the calls that are counted.
+    """
     a_long_life(deployment, MESSAGES)
     parts: Any = deployment.app.parts
     on_table = deployment.app.settings.search_engine == "table"
@@ -60,6 +63,10 @@ def test_a_context_reads_at_most_45_units_and_a_search_20(
         parts.index.pack(lambda: 100.0)
         a_long_life(deployment, PACKED_AFTER // 2, start=MESSAGES)
     monkeypatch.setattr(aws_calls, "HELD_SECONDS", 0.0)
+    deployment.found(QUESTIONS[0])
+    deployment.call(
+        "context", "POST", "/v1/context", {"user_id": "anna", "input": QUESTIONS[0], "conversation_id": "c9"}
+    )
     counter = Counter(dynamodb_of(deployment.app), None if on_table else search_client_of(deployment.app))
     for question in QUESTIONS:
         asked = {"user_id": "anna", "input": question, "conversation_id": "c9"}

@@ -63,14 +63,14 @@ class TakeSnapshot:
     _rewrite: RewriteSegments
 
     def step(self, tenant: str, state: Mapping[str, Any], now: datetime, deadline: RemainingSeconds) -> JobProgress:
-        """Writes pieces while there is time.
+        """Writes pieces while there is time, one at least: a step that has little of it gets on as well.
 
         The next state has the current user, the counts so far, and how many records were `seen`.
         """
         going = self._begun(tenant, state, now)
         counts: Counter[str] = Counter()
         pace = Pace(deadline, _RESERVE_SECONDS)
-        while not pace.over:
+        while True:
             if going.get("current") is None and not self._next_user(tenant, going):
                 self._finish(tenant, going)
                 return JobProgress(state=going, counts=counts, done=True)
@@ -80,7 +80,8 @@ class TakeSnapshot:
                 counts.update(user.counts)
                 going["counts"] = {name: count + going["counts"][name] for name, count in user.counts.items()}
                 going["current"] = None
-        return JobProgress(state=going, counts=counts)
+            if pace.over:
+                return JobProgress(state=going, counts=counts)
 
     def _begun(self, tenant: str, state: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         """The state of the first step; enters users whose first events are not projected yet."""

@@ -61,7 +61,7 @@ class Candidates:
 
 
 class FindContradicting:
-    """Asks the index only for records that may end something, or that came late. `without` are ids never answered."""
+    """Asks the index only for records that may end something, or that come late. `without` are ids never answered."""
 
     def __init__(self, timeline: Timeline, index: SearchIndex, without: Collection[str] = frozenset()) -> None:
         self._timeline = timeline
@@ -75,7 +75,7 @@ class FindContradicting:
     def find(self, batch: ProjectedRecords, profiles: Mapping[str, Profile]) -> Candidates:
         """Other records that may contradict these; `profiles` has what each states. Raises Unavailable."""
         scope, events, now = batch.scope, batch.events, batch.now
-        asking = [event for event in events if profiles[event.id].may_end or _is_late(event)]
+        asking = [event for event in events if profiles[event.id].may_end or self._comes_late(event)]
         unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
         found = {event.id: self._of_slot(scope, event) for event in events}
         vectors = dict(batch.vectors)
@@ -109,9 +109,13 @@ class FindContradicting:
         self, scope: Scope, event: Event, profile: Profile, vector: FloatArray | None, now: datetime
     ) -> list[Candidate]:
         """What it may end, or what may have ended it: of one that ends nothing only what was said after it."""
-        hits = self.similar(scope, event, vector, now, ended=_is_late(event))
+        hits = self.similar(scope, event, vector, now, ended=self._comes_late(event))
         near = [hit for hit in hits if profile.may_end or hit.ref.timestamp >= event.timestamp]
         return sorted(near, key=lambda hit: -likeness(vector, hit.vector))[:JUDGED]
+
+    def _comes_late(self, event: Event) -> bool:
+        """Whether a newer one may be there that was not compared with it: also after a failure, which spares others."""
+        return bool(self._without) or _is_late(event)
 
     def _of_slot(self, scope: Scope, event: Event) -> dict[str, EventRef]:
         """The values of its key: its words may say more of them than that they are superseded."""
