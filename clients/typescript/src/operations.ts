@@ -775,7 +775,7 @@ export class Operations {
     return this.transport.send({ method: "POST", path: "/v1/jobs/reindex", query: ["wait"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
-  /** The jobs and erasures that are not over for 90 days, the newest first. `GET /v1/jobs` */
+  /** Jobs and erasures, the newest first; a job is listed for 90 days after its end. `GET /v1/jobs` */
   listJobs(given: ListJobsArguments = {}, options?: RequestOptions): Promise<JobsPage> {
     return this.transport.send({ method: "GET", path: "/v1/jobs", query: ["limit", "cursor"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }

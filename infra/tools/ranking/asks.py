@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,18 +38,22 @@ from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event
 
 Chosen = NDArray[numpy.bool_]
+Curve = tuple[Floats, float]
+"""Weights and bias."""
 _SOME_DAY = datetime(2026, 10, 1, 10, tzinfo=UTC)
 _DECAY = 2e-4
 _LEAST_DECAY = 1e-9
 _AT_ONCE = 64
 
 
-REQUESTS = Path(__file__).with_name("requests.jsonl")
+_REQUESTS = "requests"
+REQUESTS_FILE = Path(__file__).with_name("requests.jsonl")
 _MARKS = "?？؟¿"
+_NO_MARKS = str.maketrans("", "", _MARKS)
 _STATEMENT_WEIGHT = 0.15
 """Of a statement of the pairs, of which there are seven times as many as turns of talks."""
 _FOLDS = 4
-_ASKING = frozenset({"question"})
+_QUESTION = "question"
 _UNSURE = frozenset({"hypothetical", "instruction", "joke", "quote"})
 """Kinds of pairs whose newer message may ask or tell."""
 
@@ -64,12 +68,16 @@ class Message:
     changes: bool = False
     weight: float = 1.0
 
+    @property
+    def is_request(self) -> bool:
+        return self.writer.startswith(_REQUESTS)
+
 
 def requests() -> Iterator[Message]:
     """What people type who want something done, without a mark; a language is a writer."""
-    for line in REQUESTS.read_text("utf-8").splitlines():
+    for line in REQUESTS_FILE.read_text("utf-8").splitlines():
         request = json.loads(line)
-        yield Message(f"requests {request['lang']}", _passage(request["text"]), asks=True)
+        yield Message(f"{_REQUESTS} {request['lang']}", _passage(request["text"]), asks=True)
 
 
 def messages_of_talk(talk: dict[str, Any], writer: str) -> Iterator[Message]:
@@ -86,7 +94,7 @@ def messages_of_pairs(examples: Iterable[Example]) -> Iterator[Message]:
     """The questions among the newer messages, and what is told by older and newer ones."""
     for one in examples:
         told = [(one.old, False)]
-        if one.kind in _ASKING:
+        if one.kind == _QUESTION:
             yield from _asked(one.group, one.new)
         elif one.kind not in _UNSURE:
             told.append((one.new, one.label > 0))
@@ -98,7 +106,7 @@ def messages_of_pairs(examples: Iterable[Example]) -> Iterator[Message]:
 def _asked(writer: str, text: str) -> Iterator[Message]:
     """As it was asked, and without its mark."""
     yield Message(writer, _passage(text), asks=True)
-    yield Message(writer, _passage(text.translate(dict.fromkeys(map(ord, _MARKS))).strip()), asks=True)
+    yield Message(writer, _passage(text.translate(_NO_MARKS).strip()), asks=True)
 
 
 def _is_marked(text: str) -> bool:
@@ -108,15 +116,6 @@ def _is_marked(text: str) -> bool:
 def _passage(text: str) -> str:
     draft = EventDraft(content=text, role=Role.USER, timestamp=_SOME_DAY)
     return draft_event(Scope("fit", "user"), draft, "event", "talk", _SOME_DAY, Rules()).passage
-
-
-def fitted(vectors: Floats, asks: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Weights and bias of the curve."""
-    mean = vectors.mean(axis=0)
-    features = numpy.hstack([vectors - mean, numpy.ones((len(vectors), 1))])
-    decay = numpy.append(numpy.full(vectors.shape[1], _DECAY), _LEAST_DECAY)
-    found = logistic_regression(features, asks, decay, weights)
-    return found[:-1], float(found[-1] - mean @ found[:-1])
 
 
 def main() -> None:
@@ -129,9 +128,10 @@ def main() -> None:
         raise SystemExit("the default embedder is not built: run `make demo` first")
     messages = _messages()
     told = _Told(messages, _vectors(embedder, [message.passage for message in messages]))
-    _report(told)
+    curve = told.fitted(~told.of(NOT_LEARNT))
+    _report(told, curve)
     if options.write:
-        store(ASKS_FILE, embedder.generation, *told.fitted(~told.of(NOT_LEARNT)))
+        store(ASKS_FILE, embedder.generation, *curve)
 
 
 def _messages() -> list[Message]:
@@ -155,14 +155,21 @@ class _Told:
     vectors: Floats
 
     def of(self, writers: Set[str]) -> Chosen:
+        """Those of these writers."""
         return numpy.array([message.writer in writers for message in self.messages])
 
-    def fitted(self, chosen: Chosen) -> tuple[Floats, float]:
-        asks = numpy.array([float(message.asks) for message in self.messages])
-        weights = numpy.array([message.weight for message in self.messages])
-        return fitted(self.vectors[chosen], asks[chosen], weights[chosen])
+    def fitted(self, chosen: Chosen) -> Curve:
+        """Learnt from these."""
+        vectors, mean = self.vectors[chosen], self.vectors[chosen].mean(axis=0)
+        features = numpy.hstack([vectors - mean, numpy.ones((len(vectors), 1))])
+        asks = numpy.array([float(message.asks) for message in self.messages])[chosen]
+        weights = numpy.array([message.weight for message in self.messages])[chosen]
+        decay = numpy.append(numpy.full(vectors.shape[1], _DECAY), _LEAST_DECAY)
+        found = logistic_regression(features, asks, decay, weights)
+        return found[:-1], float(found[-1] - mean @ found[:-1])
 
-    def shares(self, chosen: Chosen, curve: tuple[Floats, float]) -> Floats:
+    def shares(self, chosen: Chosen, curve: Curve) -> Floats:
+        """How far each of these asks."""
         weights, bias = curve
         found = LearnedShare(weights.astype(numpy.float32), bias)
         return numpy.array([found.of(vector) for vector in self.vectors[chosen].astype(numpy.float32)])
@@ -174,32 +181,30 @@ def _vectors(embedder: Embedder, passages: Sequence[str]) -> Floats:
     return numpy.stack(made).astype(numpy.float64)
 
 
-def _report(told: _Told) -> None:
+def _report(told: _Told, curve: Curve) -> None:
+    """`curve` is the one that has learnt from all who are not held out."""
     held = told.of(NOT_LEARNT)
     writers = sorted({message.writer for message in told.messages} - NOT_LEARNT)
     shares = numpy.zeros(len(told.messages))
     for fold in range(_FOLDS):
         left_out = told.of(set(writers[fold::_FOLDS]))
         shares[left_out] = told.shares(left_out, told.fitted(~held & ~left_out))
-    shares[held] = told.shares(held, told.fitted(~held))
-    asks = numpy.array([message.asks for message in told.messages])
-    short = numpy.array([message.weight < 1 for message in told.messages])
-    changing = numpy.array([message.changes for message in told.messages])
-    surely = shares >= SURELY_ASKS
+    shares[held] = told.shares(held, curve)
     for name, chosen in (("learnt from, by the fit of other writers", ~held), ("never learnt from", held)):
         print(f"{name}:")
-        wanted = numpy.array([message.writer.startswith("requests") for message in told.messages])
-        parts = {
-            "questions": asks & ~wanted,
-            "requests": wanted,
-            "turns": ~asks & ~short,
-            "statements of pairs": short,
-            "changes": changing,
-        }
-        for part, of_it in parts.items():
-            some = of_it & chosen
+        for part, is_of_it in _PARTS.items():
+            some = chosen & numpy.array([is_of_it(message) for message in told.messages])
             if some.any():
-                print(f"  {part}: {int(surely[some].sum())} of {int(some.sum())} reach {SURELY_ASKS}")
+                print(f"  {part}: {int((shares[some] >= SURELY_ASKS).sum())} of {int(some.sum())} reach {SURELY_ASKS}")
+
+
+_PARTS: dict[str, Callable[[Message], bool]] = {
+    "questions": lambda message: message.asks and not message.is_request,
+    "requests": lambda message: message.is_request,
+    "turns": lambda message: not message.asks and message.weight == 1,
+    "statements of pairs": lambda message: message.weight < 1,
+    "changes": lambda message: message.changes,
+}
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from recollect.core.errors import RecollectError
+from recollect.core.event import QUOTING_MODEL
 
 if TYPE_CHECKING:
     from recollect.context.model_call import ModelAnswer, ModelRequest
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 MESSAGE, SEARCH, CONTEXT, TURN = "message", "search", "context", "turn"
 KINDS: Final = (MESSAGE, SEARCH, CONTEXT, TURN)
-FREE_MODEL: Final = "extractive"
-"""The provider without a model: what it answers is not counted."""
 
 _CALLS, _INPUT, _OUTPUT = "calls ", "input ", "output "
 _MOST_KEPT = 10_000
@@ -85,8 +84,8 @@ class CountUsage:
         return lambda tenant, number: self._count(tenant, {kind: number})
 
     def answered(self, tenant: str, answer: ModelAnswer) -> None:
-        """Counts a language model's answer."""
-        if answer.model != FREE_MODEL:
+        """Counts a language model's answer; not the quotations of the provider without a model."""
+        if answer.model != QUOTING_MODEL:
             tokens = {_INPUT: answer.input_tokens or 0, _OUTPUT: answer.output_tokens or 0}
             self._count(tenant, {f"{what}{answer.model}": count for what, count in {_CALLS: 1, **tokens}.items()})
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from recollect.core.vectors import FloatArray
 
 SURELY_ASKS = 0.65
-"""The share from which a message only asks. By writers who were left out 33 of 11,363 messages
-that change something reach it, and 71 % of 3,786 questions (`infra/tools/ranking/asks.py`)."""
+"""The share from which a message only asks. By writers who were left out 33 of 11,363 messages that change something
+reach it, and 71 % of 3,786 questions (`infra/tools/ranking/asks.py`)."""
 
 _FARTHEST = 60.0
 

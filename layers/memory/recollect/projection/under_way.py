@@ -117,7 +117,7 @@ class ProjectPending:
             with self._projections.together():
                 self._items.write(_OWNER, [write], now)
         except RecollectError as error:
-            _LOG.warning("a projection could not be noted before it", extra={"error": type(error).__name__})
+            _LOG.warning("the note of a projection could not be written", extra={"error": type(error).__name__})
 
     def _read(self, key: ItemKey) -> Sequence[PendingEvent]:
         item = self._items.get(_OWNER, [key]).get(key)

@@ -214,7 +214,7 @@ def unknown_job(_app: App, _request: Request) -> Reply:
 
 @routes.get(_PATH, answer=JobsPage, admin=True)
 def list_jobs(app: App, request: Request, query: Paged) -> Reply:
-    """The jobs and erasures that are not over for 90 days, the newest first."""
+    """Jobs and erasures, the newest first; a job is listed for 90 days after its end."""
     tenant = request.principal.tenant
     listing = listing_of(app, "jobs", Scope(tenant, ""))
     page = app.jobs.page(tenant, query.limit, start_of(query, listing))
