@@ -7,7 +7,7 @@ import pytest
 
 from adapters.aws.dynamodb.scripted import a_client_error, scripted_access
 from recollect.adapters.aws.keys import Key, SortRange
-from recollect.adapters.aws.table import ItemAccess, Walk
+from recollect.adapters.aws.table import ItemAccess, Passing, Walk
 from recollect.adapters.concurrency import Threads
 from recollect.core.errors import NotReady, Throttled, UpstreamFailed
 
@@ -118,3 +118,12 @@ def test_all_chunks_are_waited_for_before_the_first_failure_is_raised(access: It
         access.put_many(an_item(n, "waited") for n in range(75))
     assert client.count("batch_write_item") == 3
     assert len(list(access.walk(Walk("waited")))) == 50
+
+
+@pytest.mark.parametrize(("most", "more"), [(4, True), (5, False), (6, False)])
+def test_the_first_are_counted_whether_they_pass_or_not(access: ItemAccess, most: int, more: bool) -> None:
+    access.put_many(an_item(n, "first", size=1 + n % 2) for n in range(5))
+    longer = Passing("size(x) = :longer", {}, {":longer": {"N": "2"}})
+    found, there_are_more = access.first(Walk("first", passing=longer), most)
+    assert [item["sk"]["S"] for item in found] == ["s#00001", "s#00003"]
+    assert there_are_more is more

@@ -10,22 +10,25 @@
 | `u`         | the owner's user id                                                                           |
 | `d`, `f`    | lifetime in microseconds; the instant of its end; `ttl`, when the service may delete it       |
 | `y`, `x`    | space and list of its vectors                                                                  |
+| `m`         | what its fields are compared by (`filter_expression`)                                          |
 
 An owned item and its entry in the owner's partition (`O#…`: `n`, `j`, `ttl`) are written in one transaction. A search
-reads what lies below its prefix, at most `MOST_READ` items, and filters, compares and orders in this process: on AWS a
-search costs by what is below the prefix. Namespaces are listed by queries that skip the rest of a namespace once known.
+reads what lies below its prefix, at most `MOST_READ` items: it costs by what is below the prefix. DynamoDB holds back
+what the filter is sure to refuse, so that it does not travel; the rest is filtered, compared and ordered in this
+process. Namespaces are listed by queries that skip the rest of a namespace once known.
 """
 
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
 from recollect.adapters.aws import keys
 from recollect.adapters.aws.clients import CONDITION_FAILED, ignored, translated
+from recollect.adapters.aws.filter_expression import MAP, expression_of, fields_of
 from recollect.adapters.aws.item_format import (
     Attributes,
     binary,
@@ -37,7 +40,7 @@ from recollect.adapters.aws.item_format import (
     unpack_json,
 )
 from recollect.adapters.aws.keys import Key, SortRange
-from recollect.adapters.aws.table import ABSENT, SERVICE, ItemAccess, Walk
+from recollect.adapters.aws.table import ABSENT, SERVICE, ItemAccess, Passing, Walk
 from recollect.adapters.item_scores import best_cosines
 from recollect.core.errors import InvalidInput, Throttled, VersionMismatch
 from recollect.core.filter import holds
@@ -62,6 +65,10 @@ from recollect.items.item import (
 
 _MICROSECOND = timedelta(microseconds=1)
 _LISTED_AT_ONCE = 100
+_PLACE = ("sk", "n", "u", "f")
+_ATTRIBUTES = ("z", "n", "v", "j", "b", "t", "k", "u", "d", "f")
+_VECTORS = ("y", "x")
+"""What is read of an item: its place and owner; all but its vectors; these."""
 _GRACE_SECONDS = 1
 
 
@@ -134,17 +141,17 @@ class DynamoDBNamespacedItems:
         items.sort(key=lambda item: (item.place.namespace, item.place.key))
         return OwnedPage(tuple(items), entries[-1]["sk"]["S"] if more is not None else None)
 
-    def _asked_for(self, tenant: str, wanted: ItemSearch) -> Iterator[Attributes]:
+    def _asked_for(self, tenant: str, wanted: ItemSearch) -> list[Attributes]:
         """The last first. Raises InvalidInput where more is there than one search may read, unless it is bounded."""
         prefix = wanted.prefix
         asked = keys.namespace_range(tenant, prefix, None, descending=True) if wanted.exact else None
-        walk = Walk(keys.namespaced_partition(tenant), asked or keys.namespaced_range(prefix), newest_first=True)
-        for count, stored in enumerate(self.access.walk(walk)):
-            if count == MOST_READ:
-                if wanted.bounded:
-                    return
-                raise InvalidInput(f"more than {MOST_READ} items are below the prefix: name a longer one")
-            yield stored
+        places = asked or keys.namespaced_range(prefix)
+        walk = Walk(keys.namespaced_partition(tenant), places, newest_first=True, passing=_passing(wanted))
+        walk = replace(walk, attributes=_ATTRIBUTES if wanted.vector is None else (*_ATTRIBUTES, *_VECTORS))
+        found, more = self.access.first(walk, MOST_READ)
+        if more and not wanted.bounded:
+            raise InvalidInput(f"more than {MOST_READ} items are below the prefix: name a longer one")
+        return found
 
     def _written(self, tenant: str, put: ItemPut, now: datetime) -> NamespacedItem | None:
         failure: Exception = Throttled("DynamoDB: no try was allowed")
@@ -192,6 +199,8 @@ class DynamoDBNamespacedItems:
             "b": instant(item.created_at),
             "t": instant(item.updated_at),
         }
+        if (fields := fields_of(item.value)) is not None:
+            found[MAP] = fields
         if item.index != (WHOLE,):
             found["k"] = text(json.dumps(item.index, ensure_ascii=False))
         if item.owner is not None:
@@ -232,6 +241,17 @@ class DynamoDBNamespacedItems:
                     ExpressionAttributeNames={"#ttl": "ttl"},
                     ExpressionAttributeValues=later | more,
                 )
+
+
+def _passing(wanted: ItemSearch) -> Passing | None:
+    """What need not travel: other owners' items, and those that the filter is sure to refuse."""
+    asked = expression_of(wanted.filter)
+    if wanted.owner is None:
+        return asked
+    owner = Passing("u = :owner", {}, {":owner": text(wanted.owner)})
+    if asked is None:
+        return owner
+    return Passing(f"{owner.said} AND {asked.said}", asked.names, {**owner.values, **asked.values})
 
 
 def item_in(stored: Attributes) -> NamespacedItem:

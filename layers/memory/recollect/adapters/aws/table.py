@@ -42,8 +42,20 @@ _POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Passing:
+    """A FilterExpression, with its names and values."""
+
+    said: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Walk:
-    """Items of one partition in the order of their sort keys; of `index` where one is named (not consistent)."""
+    """Items of one partition in the order of their sort keys; of `index` where one is named (not consistent).
+
+    What does not pass, and attributes beside the named ones, are read all the same, but do not travel.
+    """
 
     partition: str
     range: SortRange | None = None
@@ -52,9 +64,11 @@ class Walk:
     partition_name: str = "pk"
     sort_name: str = "sk"
     consistent: bool = True
+    passing: Passing | None = None
+    attributes: tuple[str, ...] = ()
 
     def request(self, table: str, limit: int) -> dict[str, Any]:
-        """The query for at most `limit` of them."""
+        """The query for at most `limit` of them, those counted that do not pass."""
         condition, values = f"{self.partition_name} = :partition", {":partition": {"S": self.partition}}
         if self.range is not None:
             condition += f" AND {self.sort_name} BETWEEN :low AND :high"
@@ -66,6 +80,14 @@ class Walk:
             "ScanIndexForward": not self.newest_first,
             "Limit": limit,
         }
+        if self.passing is not None:
+            request |= {
+                "FilterExpression": self.passing.said,
+                "ExpressionAttributeValues": {**values, **self.passing.values},
+            }
+            request |= {"ExpressionAttributeNames": self.passing.names} if self.passing.names else {}
+        if self.attributes:
+            request["ProjectionExpression"] = ", ".join(self.attributes)
         return request | ({"IndexName": self.index} if self.index else {"ConsistentRead": self.consistent})
 
 
@@ -153,6 +175,21 @@ class ItemAccess:
             first = min(2 * first, _LONGEST_PAGE)
             items, more = self.page(walk, first, more)
             yield from items
+
+    def first(self, walk: Walk, most: int) -> tuple[list[Attributes], bool]:
+        """Those of the first `most` items that pass, and whether there are more items than `most`."""
+        found: list[Attributes] = []
+        left, start = most, dict[str, Any]()
+        while True:
+            with translated(SERVICE):
+                answer = self.client.query(**walk.request(self.table, min(left, _LONGEST_PAGE) or 1), **start)
+            if left == 0:
+                return found, answer["ScannedCount"] > 0
+            found += answer["Items"]
+            left -= answer["ScannedCount"]
+            if "LastEvaluatedKey" not in answer:
+                return found, False
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     def side_by_side(self, call: Callable[[A], T], arguments: Sequence[A]) -> list[T]:
         """The results of the call for each argument, in order. Waits for all, then raises the first failure."""
