@@ -27,6 +27,8 @@ GOOD: list[dict[str, str]] = [
     {"Model": "bedrock", "BedrockModel": "some.model-1", "BedrockModelArns": f"{ARN},{ARN}", "Judge": "model"},
     {"Architecture": "arm64", "EmbedderKind": "none"},
     {"Architecture": "arm64", "EmbedderKind": "bedrock", "EmbeddingDimension": "256", "Judge": "none"},
+    {"EngineVolumeGigabytes": "100"},
+    {"EngineVolumeGigabytes": "101", "EngineInstanceType": "t3.medium.search"},
 ]
 
 BAD: list[tuple[dict[str, str], str]] = [
@@ -45,6 +47,7 @@ BAD: list[tuple[dict[str, str], str]] = [
     ({"Architecture": "arm64"}, "EmbedderKind"),
     ({"Architecture": "arm64", "EmbedderKind": "none", "Judge": "e5"}, "Judge"),
     ({"Architecture": "arm64", "EmbedderKind": "none", "Rerank": "e5"}, "Rerank"),
+    ({"EngineVolumeGigabytes": "101"}, "EngineVolumeGigabytes"),
 ]
 
 

@@ -146,8 +146,10 @@ def alarmed(dimension: str) -> list[list[str]]:
 
 
 def test_functions_of_users_and_of_the_stream_are_watched() -> None:
+    """One of a schedule leaves what failed in a queue; the test before this one has those."""
     watched = {names[0] for names in alarmed("FunctionName")}
-    assert watched == set(resources("AWS::Serverless::Function"))
+    scheduled = {f"{name.capitalize()}Function" for name in FUNCTIONS if schedules(name)}
+    assert watched == set(resources("AWS::Serverless::Function")) - scheduled | {"ProjectFunction"}
 
 
 def test_alarms_tell_the_topic_where_there_is_one() -> None:
@@ -337,7 +339,7 @@ def test_dashboards_are_within_what_cloudwatch_gives_away() -> None:
 
 
 def test_a_stack_without_dashboards_names_none() -> None:
-    whole, bare = Stack(template()).whole(), Stack(template(), parameters={"Dashboards": "false"}).whole()
+    whole, bare = Stack(template(), parameters={"Dashboards": "true"}).whole(), Stack(template()).whole()
     assert whole.keys() - bare.keys() == {*DASHBOARDS, "DashboardUrl", "WorkDashboardUrl"}
 
 

@@ -47,7 +47,7 @@ def test_alarms_are_counted_as_the_template_makes_them(engine: str) -> None:
     resources = [one for one in made.values() if isinstance(one, dict)]
     alarms: list[dict[str, Any]] = [one["Properties"] for one in resources if one.get("Type") == ALARM]
     metrics = [sum("MetricStat" in one for one in alarm.get("Metrics", [])) or 1 for alarm in alarms]
-    assert stack.alarm_metrics(domain=engine == "domain") == sum(metrics) > 20
+    assert stack.alarm_metrics(domain=engine == "domain") == sum(metrics) >= 20
 
 
 def test_the_schedules_are_those_of_the_template() -> None:
@@ -57,11 +57,10 @@ def test_the_schedules_are_those_of_the_template() -> None:
     assert runs.keys() == {"jobs", "reconcile", "summarize", "retain"}
 
 
-def test_an_idle_stack_without_a_domain_is_about_five_dollars() -> None:
-    alone = idle_month(counted()["table"], domain=False, alone=True)["in all"]
-    beside_others = idle_month(counted()["table"], domain=False, alone=False)
-    assert alone < 5
-    assert beside_others["in all"] - beside_others["dashboards"] < 5.5
+def test_an_idle_stack_without_a_domain_is_less_than_five_dollars_in_any_account() -> None:
+    assert stack.default_of("Dashboards") == "false"
+    alone, beside_others = (idle_month(counted()["table"], domain=False, alone=one)["in all"] for one in (True, False))
+    assert alone < beside_others < 5
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -114,9 +114,9 @@ def _idle() -> str:
         "dollars a month, idle",
         *(f"{name}{more}" for name, *_ in named for more in ("", ", alone in its account")),
     ]
-    without = _idle_of("table", alone=False)["in all"] - stack.dashboards() * price("dashboard_month")
+    pictures = _idle_of("table", alone=False)["in all"] + stack.dashboards() * price("dashboard_month")
     counts = [stack.alarm_metrics(domain=domain) for domain in (False, True)]
-    words = _IDLE.format(of_table=counts[0], of_domain=counts[1], dashboards=stack.dashboards(), without=without)
+    words = _IDLE.format(of_table=counts[0], of_domain=counts[1], dashboards=stack.dashboards(), pictures=pictures)
     return f"{_filled(words)}\n\n{table(head, rows)}"
 
 
@@ -201,10 +201,10 @@ and the process has the user's blocks from an earlier search. One that has not r
 
 _IDLE = """\
 An idle stack pays for its alarms (an alarm of several metrics is billed for each: {of_table} with `table`,
-{of_domain} with `domain`), its {dashboards} dashboards, the metrics that alarms wait for, and its schedules.
-CloudWatch gives each account 10 alarm metrics, 10 metrics and 3 dashboards a month: a stack that is alone there
-pays the smaller figure. In an account that has three dashboards already `Dashboards=false` makes `table`
-{without:.2f}; what is lost is the pictures, alarms ring all the same."""
+{of_domain} with `domain`), the metrics that alarms wait for, and its schedules. CloudWatch gives each account 10
+alarm metrics, 10 metrics and 3 dashboards a month: a stack that is alone there pays the smaller figure.
+`Dashboards=true` adds {dashboards} dashboards, for nothing where the account has none yet; in one that has three
+already it makes `table` {pictures:.2f}."""
 
 _COMPARED = """\
 A million messages of 1 KB were {former} dollars when `project` waited for OpenSearch's refresh, without logs and each

@@ -161,7 +161,6 @@ def idle_month(counted: Mapping[str, Figures], *, domain: bool, alone: bool) -> 
     hours = price_file()["assumed"]["month_hours"]
     watched = {
         "alarms": (stack.alarm_metrics(domain=domain), "alarm_metrics", "alarm_metric_month"),
-        "dashboards": (stack.dashboards(), "dashboards", "dashboard_month"),
         "metrics": (len(WRITTEN_IDLE), "custom_metrics", "custom_metric_month"),
     }
     parts = {"scheduled runs": sum(one.runs_a_month * _of_schedule(counted, one) for one in stack.schedules(hours))}
