@@ -1,6 +1,6 @@
 """One event that cannot be projected, on the real engines: the stream goes on, the event is noted, found, replayed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,8 +12,12 @@ from deployment.permissions import refusals
 from embedded.setting import Memory, with_parts
 from engines.conftest import Deployment, lambda_context, on_both
 from engines.test_jobs_end_to_end import jobs, noting, run, say
+from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.core.scope import Scope
+from recollect.jobs.job import JobStatus
+from recollect.jobs.run import JobOrder
+from recollect.retrieval.nomination import IndexCount
 from recollect.timeline.failed_projections import PROCESS_ENDED, RETRY_POLICY
 from samples.ending import ENDED, EndsWith, exit_code
 
@@ -106,6 +110,33 @@ def test_an_event_with_which_the_process_ends_is_put_aside(jobs: Deployment) -> 
     assert jobs.call("admin", "POST", "/v1/jobs/reconcile", {"replay": True}).status == 202
     assert run(jobs, "jobs")["done"] == 1
     assert app.projection.failed_events.listed("acme", 10) == []
+
+
+@on_both
+@pytest.mark.spec("A-33")
+def test_a_reindex_goes_on_without_an_event_with_which_the_process_ends(jobs: Deployment) -> None:
+    for minutes, text in enumerate(("the zebra sings at midnight", "the cat sleeps all day"), start=1):
+        say(jobs, text, minutes)
+    app, settings, began = jobs.app, jobs.app.settings, datetime.now(UTC)
+    assert app.projection.reconciliation.run(began).projected == 2
+    order = JobOrder(kind="reindex", parameters={"from": "events"}, now=began, real_now=began)
+    job = app.jobs.start("acme", order, app.ids.seed(int(began.timestamp() * 1000)))
+
+    def later(work: Callable[[App, datetime], object], hours: int) -> None:
+        there = open_app(settings)
+        memory = with_parts(Memory(there), embedder=EndsWith(there.parts.embedder, "zebra"))
+        work(memory.app, began + timedelta(hours=hours))
+
+    reindex = partial(later, lambda there, at: there.job_runs.run(lambda: at, lambda: 100.0))
+    codes = [exit_code(partial(reindex, hours)) for hours in range(1, 6)]
+    assert (codes.count(ENDED), codes.count(0)) == (1, 4)
+    ended = app.jobs.read("acme", job.id)
+    assert (ended.status, dict(ended.errors)) == (JobStatus.DONE, {})
+    # Both were set apart; tried alone, the event needs no new vector, so that nothing ends.
+    reconcile = partial(later, lambda there, at: there.projection.reconciliation.run(at))
+    assert exit_code(partial(reconcile, 6)) == 0
+    assert app.projection.failed_events.listed("acme", 10) == []
+    assert app.search_index.in_use.count(ANNA) == IndexCount(2, 2)
 
 
 @pytest.mark.spec("P-22")

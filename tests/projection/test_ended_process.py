@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from embedded.failing import ids_of
+from embedded.reindexing import OtherEmbedder, with_embedder
 from embedded.setting import ANNA, NOON, Memory, away, open_memory, with_parts
 from entrypoints.cli.running import Home
 from projection.test_failed_events import BEN, EVE, notes, projected, run_job
 from recollect.core.scope import Scope
 from recollect.entrypoints.worker import drain
 from recollect.jobs.job import JobStatus
+from recollect.jobs.run import JobOrder
 from recollect.projection.under_way import LONGEST
+from recollect.retrieval.nomination import IndexCount
 from recollect.timeline.failed_projections import PROCESS_ENDED
 from samples.ending import ENDED, EndsWith, exit_code
 
@@ -155,3 +158,42 @@ def test_it_is_listed(tmp_path: Path) -> None:
     (line,) = home.run("jobs", "failed").stdout.splitlines()
     assert line.startswith(f"{memory.ids[0]}  quarantined    3 tries  ")
     assert line.endswith(f"  {PROCESS_ENDED}")
+
+
+@pytest.mark.spec("A-33")
+@pytest.mark.parametrize("source", ["vectors", "events"])
+def test_a_reindex_goes_on_without_it(tmp_path: Path, source: str) -> None:
+    """One message makes the new model end the process; the job has no end of its own eight times in a row."""
+    memory = open_memory(tmp_path)
+    memory.add("a sparrow, the first", "poison", "a sparrow, the last")
+    memory.add("a sparrow of Ben", scope=BEN)
+    memory.project()
+    order = JobOrder(kind="reindex", parameters={"from": source}, now=memory.now, real_now=memory.now)
+    job = memory.app.jobs.start("acme", order, memory.app.ids.seed(int(memory.now.timestamp() * 1000)))
+    memory.app.parts.close()
+
+    def other(*, ends: bool) -> Memory:
+        model = OtherEmbedder()
+        found = with_embedder(open_memory(tmp_path), model)
+        return with_parts(found, embedder=EndsWith(model, "poison")) if ends else found
+
+    def reindex(hours: int) -> None:
+        other(ends=True).app.job_runs.run(lambda: NOON + hours * LATER, lambda: 100.0)
+
+    def again(hours: int) -> None:
+        other(ends=True).app.projection.reconciliation.run(NOON + hours * LATER)
+
+    assert [exit_code(partial(reindex, hours)) for hours in (1, 2)] == [ENDED, 0]
+    assert [exit_code(partial(again, hours)) for hours in (3, 4, 5)] == [ENDED, ENDED, 0]
+    found = other(ends=False)
+    found.now = NOON + 6 * LATER
+    ended = found.app.jobs.read("acme", job.id)
+    assert (ended.status, dict(ended.errors), ended.counts["postponed"]) == (JobStatus.DONE, {}, 3)
+    assert found.app.search_index.health.lagging() == {}
+    assert found.app.search_index.in_use.count(ANNA).vectors == 2
+    assert found.app.search_index.in_use.count(BEN) == IndexCount(1, 1)
+    (note,) = notes(found).values()
+    assert (note.ref.id, note.error, note.tries, note.quarantined) == (memory.ids[1], PROCESS_ENDED, 3, True)
+    assert run_job(found, "acme", replay=True).counts["projected"] == 1
+    assert found.app.search_index.in_use.count(ANNA) == IndexCount(3, 3)
+    found.app.parts.close()

@@ -75,13 +75,14 @@ class ReindexingUseCases(UseCases):
         """Documents from the records and their stored vectors, in one walk."""
         parts, snapshots = self._parts, self._search_index.snapshots
         stores = (parts.timeline, parts.projections, parts.items, parts.index)
-        return RebuildIndex(*stores, parts.embedder, parts.concurrency, snapshots)
+        return RebuildIndex(*stores, parts.embedder, parts.concurrency, self._projection.pending, snapshots)
 
     @cached_property
     def rederive(self) -> Rederive:
         """All derived data, from the records."""
         parts = self._parts
-        return Rederive(parts.timeline, parts.projections, parts.items, parts.index, self._projector, self.rebuild())
+        stores = (parts.timeline, parts.projections, parts.items, parts.index)
+        return Rederive(*stores, self._projector, self.rebuild(), self._projection.pending)
 
     @cached_property
     def rotate(self) -> RotateIndex:
@@ -105,8 +106,10 @@ class ReindexingUseCases(UseCases):
         return self._search_index.in_use.count(owner, most=MOST_RECORDS_COUNTED).documents
 
     def _projector(self, projections: Projections, index: SearchIndex, publisher: Publisher) -> ProjectEvents:
-        """A projection without listeners, which leaves summaries unchanged."""
-        parts, steps = self._parts, replace(self._projection.steps, messages=_no_messages, summaries=_no_summaries)
+        """A projection without listeners, which leaves summaries unchanged, and compares nothing with what failed."""
+        parts, contradictions = self._parts, self._projection.contradictions.sparing_first()
+        without = replace(self._projection.steps, messages=_no_messages, summaries=_no_summaries)
+        steps = replace(without, contradictions=contradictions)
         return ProjectEvents(parts.timeline, projections, index, parts.embedder, publisher, steps)
 
 

@@ -173,6 +173,11 @@ class FailedEvents:
         page = self._items.page(scope.user, FAILED, MOST_COUNTED, None)
         return frozenset(item.key.key for item in page.items)
 
+    def tried_alone(self, scope: Scope) -> frozenset[str]:
+        """The ids of a user's events with which a process ended: of the first `MOST_COUNTED` with a note."""
+        page = self._items.page(scope.user, FAILED, MOST_COUNTED, None)
+        return frozenset(item.key.key for item in page.items if failed_in(item).is_tried_alone)
+
     def forget(self, scope: Scope, event_ids: Sequence[str], now: datetime) -> None:
         """Removes the notes of deleted events."""
         for failed in self.noted(scope, event_ids).values():

@@ -47,7 +47,7 @@ Project: TypeAlias = Callable[[Sequence[PendingEvent], datetime, Noting], Projec
 
 
 class ProjectPending:
-    """Behind reconciliation and the laptop's drain. Raises as `Items` does.
+    """Behind reconciliation, the laptop's drain and the job `reindex`. Raises as `Items` does.
 
     Events that another run is projecting are left to it. Those of a run that ended in the middle are set apart: they
     get the note of a failed projection, and are tried again each alone, after all others (`RetryFailed`).
@@ -67,10 +67,21 @@ class ProjectPending:
         """As `ProjectEvents.project`."""
         elsewhere, apart = self._taken(now)
         own = [marker for marker in pending if _whose(marker) not in elsewhere | apart]
-        noting = partial(self._noting, now=now, began=time.monotonic())
-        report = self._project(own, now, noting) if own else ProjectionReport()
+        report = self._project(own, now, self.noting(now)) if own else ProjectionReport()
         report.elsewhere = sum(_whose(marker) in elsewhere for marker in pending)
         return report
+
+    def spared(self, scope: Scope, event_ids: Collection[str], now: datetime) -> set[str]:
+        """Of a user's events those that a rebuild leaves to others: what another run is projecting, and what is tried
+        alone, since a process ended with it.
+        """
+        elsewhere, apart = self._taken(now)
+        taken = {event_id for owner, event_id in elsewhere | apart if owner == scope.user}
+        return (taken | self._failed.tried_alone(scope)) & set(event_ids)
+
+    def noting(self, now: datetime) -> Noting:
+        """What surrounds each part of what is begun at this moment."""
+        return partial(self._noting, now=now, began=time.monotonic())
 
     def _taken(self, now: datetime) -> tuple[set[Whose], set[Whose]]:
         """What is not this run's: what is under way elsewhere, and what is set apart now."""

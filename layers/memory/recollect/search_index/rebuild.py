@@ -12,6 +12,7 @@ from datetime import datetime
 
 from recollect.core.errors import Unavailable, VersionMismatch
 from recollect.core.event import Event, EventRef
+from recollect.core.items import in_parts
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, TextKind
 from recollect.memories.reading import ReadMemories
@@ -27,6 +28,7 @@ from recollect.ports import (
     SnapshotStore,
     Timeline,
 )
+from recollect.projection.under_way import ProjectPending
 from recollect.retrieval.nomination import IndexDocument
 from recollect.retrieval.unprojected import given_vectors
 from recollect.search_index.health import Sample
@@ -42,14 +44,18 @@ from recollect.search_index.page import (
     without,
     words_hash,
 )
-from recollect.timeline.timeline import Projection
+from recollect.timeline.timeline import PendingEvent, Projection
+
+_ENCODED_AT_ONCE = 64
+"""So few that they are encoded within the time of a note (`under_way.LONGEST`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RebuiltPage:
     """How many documents were put, and how many vectors encoded; `more` is where the next page begins.
 
-    `settled` is the outcome of the previous page's write, and of the last page's own.
+    `settled` is the outcome of the previous page's write, and of the last page's own. `postponed` records are left to
+    others, who make their documents.
     """
 
     made: int
@@ -57,6 +63,7 @@ class RebuiltPage:
     settled: Counter[str]
     more: EventRef | None
     sample: Sample | None = None
+    postponed: int = 0
 
     @property
     def documents(self) -> int:
@@ -65,14 +72,16 @@ class RebuiltPage:
 
     @property
     def counts(self) -> dict[str, int]:
-        return {"rebuilt": self.documents, "encoded": self.encoded, **self.settled}
+        postponed = {"postponed": self.postponed} if self.postponed else {}
+        return {"rebuilt": self.documents, "encoded": self.encoded, **postponed, **self.settled}
 
 
 @dataclass(slots=True, eq=False)
 class RebuildIndex:
     """One walk; `index` is that of the embedder's generation only.
 
-    A page is written while the next one is read; `settled` waits for the pending write.
+    A page is written while the next one is read; `settled` waits for the pending write. What is encoded is noted by
+    `pending`: a record with which the process ends is left to those who try it alone.
     """
 
     _timeline: Timeline
@@ -81,6 +90,7 @@ class RebuildIndex:
     _index: SearchIndex
     _embedder: Embedder | None
     _concurrency: Concurrency
+    _pending: ProjectPending
     _snapshots: "IndexSnapshots | None" = None
     _under_way: Pending[Counter[str]] | None = field(default=None, init=False)
 
@@ -91,14 +101,14 @@ class RebuildIndex:
         """
         page = self._timeline.records(scope, limit, after)
         shown = self._as_said(scope, page.events)
-        vectors, encoded = self._vectors(scope, [event for event in shown if event.is_searchable])
-        live = [event for event in shown if not event.expired(now)]
+        vectors, encoded, spared = self._vectors(scope, [event for event in shown if event.is_searchable], now)
+        live = [event for event in shown if event.id not in spared and not event.expired(now)]
         documents = [index_document(scope, event, vectors.get(event.id)) for event in live]
         expired = [event.id for event in shown if event.expired(now)]
         settled, last = self.settled(), page.more is None
         self._under_way = self._concurrency.submit(lambda: self._written(scope, documents, live, expired, last))
         settled += self.settled() if last else Counter()
-        return RebuiltPage(len(documents), encoded, settled, page.more, _sample(live, vectors))
+        return RebuiltPage(len(documents), encoded, settled, page.more, _sample(live, vectors), len(spared))
 
     def settled(self) -> Counter[str]:
         """The outcome of the pending write, `removed` and `refused`; raises what it raised."""
@@ -131,28 +141,40 @@ class RebuildIndex:
         own = {event_id: memory for event_id, memory in kept.items() if memory.id == event_id}
         return [indexed(event, own.get(event.id)) for event in events]
 
-    def _vectors(self, scope: Scope, events: Sequence[Event]) -> tuple[dict[str, FloatArray], int]:
-        """The events' vectors: stored, else from a snapshot, else encoded; new ones are stored."""
+    def _vectors(
+        self, scope: Scope, events: Sequence[Event], now: datetime
+    ) -> tuple[dict[str, FloatArray], int, set[str]]:
+        """The events' vectors: stored, else from a snapshot, else encoded; new ones are stored.
+
+        How many were encoded, and which of the events are left to others.
+        """
         if self._embedder is None or not events:
-            return {}, 0
+            return {}, 0, set()
         generation = self._embedder.generation
         kept = self._projections.vectors(scope, [event.id for event in events])
         found = {i: p.vector for i, p in kept.items() if p.vector is not None and p.generation == generation}
         missing = [event for event in events if event.id not in found]
         saved = dict(self._snapshots.vectors(scope, missing)) if self._snapshots and missing else {}
-        made = self._encoded(self._embedder, [event for event in missing if event.id not in saved])
+        unmade = [event for event in missing if event.id not in saved]
+        spared = self._pending.spared(scope, [event.id for event in unmade], now) if unmade else set()
+        made = self._encoded(self._embedder, scope, [event for event in unmade if event.id not in spared], now)
         fresh = saved | made
         if fresh:
             refs = {event.id: event.ref for event in missing}
             made_now = [Projection(refs[i], vector, generation) for i, vector in fresh.items()]
             self._projections.save(scope, made_now, {event.id: event for event in missing})
-        return found | fresh, len(made)
+        return found | fresh, len(made), spared
 
-    def _encoded(self, embedder: Embedder, events: Sequence[Event]) -> dict[str, FloatArray]:
-        given = given_vectors(events, embedder)
-        texts = [event for event in events if event.id not in given]
-        encodings = embedder.encode([e.passage for e in texts], TextKind.PASSAGE) if texts else []
-        return given | {e.id: encoding.vector for e, encoding in zip(texts, encodings, strict=True)}
+    def _encoded(
+        self, embedder: Embedder, scope: Scope, events: Sequence[Event], now: datetime
+    ) -> dict[str, FloatArray]:
+        made = given_vectors(events, embedder)
+        noting = self._pending.noting(now)
+        for some in in_parts([event for event in events if event.id not in made], _ENCODED_AT_ONCE):
+            with noting([PendingEvent(scope.user, event.ref) for event in some]):
+                encodings = embedder.encode([event.passage for event in some], TextKind.PASSAGE)
+            made |= {event.id: encoding.vector for event, encoding in zip(some, encodings, strict=True)}
+        return made
 
     def _remove_gone(self, scope: Scope, written: Sequence[Event], expired: Sequence[str]) -> int:
         there = self._timeline.read(scope, [event.ref for event in written]) if written else {}

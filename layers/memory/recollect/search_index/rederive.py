@@ -20,6 +20,7 @@ from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import memory_document, memory_key
 from recollect.ports import IndexFailure, Items, Projections, Publisher, SearchIndex, Timeline
 from recollect.projection.project import ProjectEvents
+from recollect.projection.under_way import ProjectPending
 from recollect.retrieval.nomination import IndexDocument
 from recollect.search_index.health import Sample
 from recollect.search_index.rebuild import RebuildIndex
@@ -31,7 +32,9 @@ Projector = Callable[[Projections, SearchIndex, Publisher], ProjectEvents]
 
 @dataclass(frozen=True, slots=True)
 class RederivedPage:
-    """Documents put, documents there before, memories made again; `more` is where the next page begins."""
+    """Documents put, documents there before, memories made again, records that failed or are left to others; `more` is
+    where the next page begins.
+    """
 
     documents: int
     dropped: int
@@ -52,7 +55,10 @@ class RederivedPage:
 
 @dataclass(frozen=True, slots=True)
 class Rederive:
-    """`index` is that of the embedder's generation only; `projector` makes a `ProjectEvents`."""
+    """`index` is that of the embedder's generation only; `projector` makes a `ProjectEvents`.
+
+    What is begun is noted: a record with which the process ends is left to those who try it alone.
+    """
 
     _timeline: Timeline
     _projections: Projections
@@ -60,23 +66,26 @@ class Rederive:
     _index: SearchIndex
     _projector: Projector
     _rebuild: RebuildIndex
+    _pending: ProjectPending
 
     def page(self, scope: Scope, after: EventRef | None, limit: int, now: datetime) -> RederivedPage:
         """Derives the user's next records. A failed record is marked for projection; raises where all of them fail."""
         dropped = self._index.count(scope).documents if after is None else 0
         page = self._timeline.records(scope, limit, after)
-        memories = self._remade(scope, page.events, now)
+        spared = self._pending.spared(scope, [event.id for event in page.events], now) if page.events else set()
+        events = [event for event in page.events if event.id not in spared]
+        memories = self._remade(scope, events, now)
         index = _Replaced(self._index, shown=page.more is None)
-        fresh = _Fresh(self._projections, {event.id for event in page.events})
-        markers = [PendingEvent(scope.user, event.ref) for event in page.events]
+        fresh = _Fresh(self._projections, {event.id for event in events})
+        markers = [PendingEvent(scope.user, event.ref) for event in events]
         projector = self._projector(cast(Projections, fresh), cast(SearchIndex, index), _Silent())
-        report = projector.project(markers, now)
-        if report.failed and len(report.failed) >= len(page.events):
+        report = projector.project(markers, now, self._pending.noting(now))
+        if report.failed and len(report.failed) >= len(events):
             raise Unavailable("none of a page could be derived again")
         if report.failed:
-            self._projections.mark(scope, [event.ref for event in page.events if event.id in report.failed])
-        put = len(index.put_ids & {event.id for event in page.events} - report.failed.keys())
-        return RederivedPage(put, dropped, memories, len(report.failed), page.more)
+            self._projections.mark(scope, [event.ref for event in events if event.id in report.failed])
+        put = len(index.put_ids & {event.id for event in events} - report.failed.keys())
+        return RederivedPage(put, dropped, memories, len(report.failed) + len(spared), page.more)
 
     def settled(self) -> dict[str, int]:
         """Empty: nothing is ever pending."""
