@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from deployment.asking import (
@@ -32,7 +33,7 @@ from deployment.permissions import BEDROCK_MODEL_ARN, refusals
 from deployment.requests import SERVED_BY, SNEAKERS, good_statuses, http_event, signed_event
 from deployment.template import FUNCTIONS, WITH_DATA, sample_events
 from entrypoints.http.test_agentcore import AgentCore
-from entrypoints.http.test_authorizer import Issuer
+from entrypoints.http.test_authorizer import Issuer, langgraph_through
 from infra.local.function_process import NoAnswer
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.api_keys import PREFIX, ApiKeys
@@ -433,16 +434,25 @@ def test_mem0_s_client_is_answered_whole_by_its_own_header(functions: Functions,
     assert done(listed, body=filters)["results"] == []
 
 
-def test_langgraph_s_own_header_and_a_bearer_reach_items_and_events(
+def test_langgraph_s_own_client_and_a_bearer_reach_items_and_events(
     functions: Functions, keys: ApiKeys, user: str
 ) -> None:
     key, made = keys.make(Principal("acme"), "", NOW)
     other, _ = keys.make(Principal("globex"), "", NOW)
-    body = {"namespace": ["users", user], "key": "tea", "value": {"text": "She drinks tea"}}
-    assert by_key(functions, {"x-api-key": key}, "PUT /store/items", body=body)["statusCode"] == 204
-    place, found = f"namespace=users.{user}&key=tea", "GET /store/items"
-    assert said(by_key(functions, {"x-api-key": key}, found, query=place))["value"] == body["value"]
-    assert said(by_key(functions, {"x-api-key": other}, found, query=place)) is None
+
+    def send(request: httpx.Request) -> httpx.Response:
+        route, more = f"{request.method} {request.url.path}", {"query": request.url.query.decode()}
+        if given := request.read():
+            more["body"] = given.decode()
+        answer = by_key(functions, dict(request.headers), route, **more)
+        return httpx.Response(answer["statusCode"], text=answer["body"])
+
+    store, others = (langgraph_through(send, secret).store for secret in (key, other))
+    store.put_item(["users", user], key="tea", value={"text": "She drinks tea", "cups": 2})
+    assert store.get_item(["users", user], key="tea")["value"]["text"] == "She drinks tea"
+    assert [one["key"] for one in store.search_items(["users", user], filter={"cups": {"$gt": 1}})["items"]] == ["tea"]
+    assert store.search_items(["users", user], filter={"cups": {"$gt": 2}})["items"] == []
+    assert others.search_items(["users", user])["items"] == []
     events = "GET /v1/users/{user_id}/events"
     assert by_key(functions, {"Authorization": f"Bearer {key}"}, events, user)["statusCode"] == 200
     keys.revoke(made.id, NOW)

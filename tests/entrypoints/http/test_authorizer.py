@@ -3,7 +3,7 @@
 import base64
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,11 +12,13 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from jwt.algorithms import RSAAlgorithm
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
 
 from entrypoints.http.calling import CONTEXT, ORIGIN, Answered, Cloud
 from entrypoints.http.conftest import opened
@@ -153,12 +155,31 @@ def test_a_key_is_read_in_every_form_and_says_the_tenant(stack: Stack, keys: Api
     assert asked(stack, sent_forms(of_globex)[form]).json["events"] == []
 
 
-def test_items_of_langgraph_s_wire_are_kept_by_its_own_header(stack: Stack, keys: ApiKeys) -> None:
-    headers = sent_forms(keys.make(Principal("acme"), "", AT)[0])[2]
-    item = json.dumps({"namespace": ["notes"], "key": "tea", "value": {"text": "green"}}).encode()
-    assert stack.send("PUT", "/store/items", item, headers).status == 204
-    found = stack.send("GET", "/store/items?namespace=notes&key=tea", None, headers)
-    assert found.json["value"] == {"text": "green"}
+def langgraph_through(send: Callable[[httpx.Request], httpx.Response], secret: str) -> SyncLangGraphClient:
+    """LangGraph's client, unchanged, with its own headers; what it sends goes there in place of a socket."""
+    made = get_sync_client(url=ORIGIN, api_key=secret).store.http.client
+    return SyncLangGraphClient(
+        httpx.Client(base_url=made.base_url, headers=made.headers, transport=httpx.MockTransport(send))
+    )
+
+
+def test_langgraph_s_client_keeps_items_on_a_stack_each_tenant_its_own(stack: Stack, keys: ApiKeys) -> None:
+    def send(request: httpx.Request) -> httpx.Response:
+        target, headers = request.url.raw_path.decode(), dict(request.headers)
+        answered = stack.send(request.method, target, request.read() or None, headers)
+        return httpx.Response(answered.status, text=answered.text)
+
+    acme, globex = (langgraph_through(send, keys.make(Principal(one), "", AT)[0]).store for one in ("acme", "globex"))
+    acme.put_item(["notes", "anna"], key="tea", value={"text": "green", "cups": 2})
+    assert acme.get_item(["notes", "anna"], key="tea")["value"] == {"text": "green", "cups": 2}
+    found = acme.search_items(["notes"], filter={"cups": {"$gt": 1}})["items"]
+    assert [one["key"] for one in found] == ["tea"]
+    assert acme.list_namespaces()["namespaces"] == [["notes", "anna"]]
+    assert globex.search_items(["notes"])["items"] == []
+    acme.delete_item(["notes", "anna"], key="tea")
+    assert acme.search_items(["notes"])["items"] == []
+    with pytest.raises(httpx.HTTPStatusError, match="the key is unknown"):
+        langgraph_through(send, f"{PREFIX}made-up").store.search_items(["notes"])
 
 
 def test_mem0_s_client_is_answered_by_its_own_header(stack: Stack, keys: ApiKeys) -> None:
