@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from infra.tools.bench import aws_calls
 from infra.tools.bench.aws_calls import OBJECTS, SEARCH_ENGINE, Call, Counter, waves
@@ -30,6 +30,7 @@ from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from infra.tools.costs.pricing import SHARED_BY
 from recollect.adapters.aws.index_documents import PACKED_AFTER, IndexDocuments
 from recollect.app import App
+from recollect.composition.deployment import Parts
 from recollect.context.build import ContextRequest
 from recollect.context.relevance import MEMORY_TOKENS, lines_wanted
 from recollect.context.rendering import fence_for
@@ -45,7 +46,11 @@ from recollect.timeline.record import EventDraft
 
 ROUNDS = (8, 4)
 """Rounds that units and the processor's time are of, and rounds, with delays, that the waves are of."""
-ROUNDS_OF = {"project": (60, 8), "project, 1 KB": (24, 4), "context": (24, 4), "search": (24, 4), "packing": (1, 1)}
+LONG, LONG_SHARED, LONG_UNJUDGED = "project, 1 KB", f"project, 1 KB, of {SHARED_BY}", "project, 1 KB, no judge"
+ROUNDS_OF = {
+    **{"project": (60, 8), "context": (24, 4), "search": (24, 4), "packing": (1, 1)},
+    **{LONG: (48, 4), LONG_SHARED: (5, 2), LONG_UNJUDGED: (8, 2)},
+}
 """Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
 DELETED_FOR_NOTHING = ("DeleteObject", "DeleteObjects")
 """Of S3's requests, those that it takes nothing for."""
@@ -92,6 +97,18 @@ def counts(
         return {name: _counted(counter, bus, _packed_before(app, work), name) for name, work in _work(subject, data)}
 
 
+class _Unjudged:
+    """The parts of an app without the model that judges."""
+
+    pair_model = None
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._parts, name)
+
+
 class Talking(Subject):
     """The user whose work is counted, and what people say: turns of the talks that are not loaded, put together."""
 
@@ -129,10 +146,10 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
     """Each as a preparation, which is not counted, of what is."""
     app, questions = subject.app, itertools.cycle(data.questions)
 
-    def projected(count: int, draft: Callable[[], EventDraft]) -> Prepared:
+    def projected(count: int, draft: Callable[[], EventDraft], by: Subject = subject) -> Prepared:
         def prepare() -> Callable[[], object]:
             refs = subject.ingest([draft() for _ in range(count)])
-            return lambda: subject.project(refs)
+            return lambda: by.project(refs)
 
         return prepare
 
@@ -150,7 +167,9 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
     yield "turn", lambda: lambda: _take_turn(subject, next(questions).text)
     yield "ingest, 1 KB", lambda: lambda: subject.ingest([subject.long()])
     app.projection.reconciliation.run(utc_now())
-    yield "project, 1 KB", projected(1, subject.long)
+    yield LONG, projected(1, subject.long)
+    yield LONG_SHARED, projected(SHARED_BY, subject.long)
+    yield LONG_UNJUDGED, projected(1, subject.long, Subject(App(app.settings, cast(Parts, _Unjudged(app.parts)))))
     yield "packing", lambda: _packing(subject)
     app.projection.reconciliation.run(utc_now())
     yield from _idle(app)
