@@ -1,5 +1,6 @@
 """The HTTP API as the console calls it: the routes of this process, with the credentials of the browser's request."""
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,8 +15,11 @@ from recollect.settings import Principal
 Dispatch = Callable[[Call], Answer]
 _NOT_FOUND = 404
 _FORBIDDEN = 403
+_STALE = 412
 _BUSY = 429
-_MENDABLE = (409, 412, 422, _BUSY, 503)
+_UNANSWERED = (503, 504)
+_NO_FORM = (401, _FORBIDDEN, _NOT_FOUND)
+_AGAIN = "Whether it was done is not known. Try it again in a moment: it is done once."
 _BUSY_TOLD = (
     "The server is busy with an import, or at its limit of writes. Nothing is changed: try it again in a moment."
 )
@@ -30,8 +34,13 @@ class Refusal(Exception):
 
     @property
     def is_mendable(self) -> bool:
-        """Whether other words, the version that holds now, or the same a moment later would be taken."""
-        return self.status in _MENDABLE
+        """Whether other words, the version that holds now, or the same a moment later may be taken."""
+        return self.status not in _NO_FORM
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether another version holds than the one that was shown."""
+        return self.status == _STALE
 
     @property
     def sentences(self) -> list[str]:
@@ -40,7 +49,8 @@ class Refusal(Exception):
             return [_BUSY_TOLD]
         faults = self.problem.get("errors") or ()
         named = [f"{_place(fault['loc'])}: {fault['message']}" for fault in faults]
-        return named or [str(self.problem.get("detail") or self.problem.get("title") or self.status)]
+        told = named or [str(self.problem.get("detail") or self.problem.get("title") or self.status)]
+        return [*told, _AGAIN] if self.status in _UNANSWERED else told
 
 
 def _place(loc: list[Any]) -> str:
@@ -84,8 +94,8 @@ class Api:
         return str(answer.body), following.removeprefix("<") if 'rel="next"' in rest else None
 
     def post(self, path: str, body: Any = None, *, once: str = "", **query: Any) -> Any:
-        """The document that a POST answers; `once` names the request, so that a second one repeats nothing."""
-        return self.send("POST", path, body, query=query, headers={"idempotency-key": once} if once else {}).document
+        """The document that a POST answers; for `once` see `send`."""
+        return self.send("POST", path, body, query=query, once=once).document
 
     def send(
         self,
@@ -95,13 +105,17 @@ class Api:
         *,
         query: Mapping[str, Any] | None = None,
         version: str = "",
-        headers: Mapping[str, str] | None = None,
+        once: str = "",
     ) -> Found:
-        """The answer of a route. `version`: the one that is changed, or empty. Raises Refusal."""
+        """The answer of a route. `version`: the one that is changed, or empty. Raises Refusal.
+
+        `once` names a form: the same sent twice by it is done once; other words are another request.
+        """
         pairs = [(name, str(value)) for name, value in (query or {}).items() if value not in (None, "")]
         named = {VERSION.lower(): version if version == "*" else f'"{version}"'} if version else {}
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        answer = self._answered(method, path, pairs, content, {**named, **(headers or {})})
+        key = hashlib.sha256(f"{once} {path} ".encode() + content).hexdigest()
+        answer = self._answered(method, path, pairs, content, {**named, **({"idempotency-key": key} if once else {})})
         document = json.loads(answer.body) if answer.body else None
         return Found(document, answer.headers)
 

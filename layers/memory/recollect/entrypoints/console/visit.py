@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
-from recollect.entrypoints.console.api import Api
+from recollect.entrypoints.console.api import Api, Refusal
 from recollect.entrypoints.console.forms import form_of
 from recollect.entrypoints.console.rendering import link, render
 from recollect.entrypoints.console.sessions import PATH
@@ -29,7 +30,7 @@ LEVELS = 8
 class Visit:
     """Who looks, at what. `form_token` must be in every form; `is_fetched` where a script asked.
 
-    `level`: see LEVELS.
+    `level`: see LEVELS. `refused`: why the form that was sent is shown again.
     """
 
     call: Call
@@ -40,6 +41,7 @@ class Visit:
     is_fetched: bool = False
     can_sign_out: bool = False
     level: int = 0
+    refused: Refusal | None = None
 
     def most(self, count: int) -> int:
         """How many of a list are shown, of so many at most; one at least."""
@@ -65,13 +67,25 @@ class Visit:
         return form_of(self.call)
 
     @property
+    def problems(self) -> list[str]:
+        """Why the form was not taken, for a person to read."""
+        return [] if self.refused is None else self.refused.sentences
+
+    def typed(self, name: str, stored: str = "", *target: str) -> str:
+        """What a field holds: what was typed where its form is refused; of a page's many, that which is sent there."""
+        sent = unquote(self.call.path).removeprefix(FETCHED).removeprefix(PATH)
+        is_it = self.refused is not None and (not target or f"{PATH}{sent}" == unquote(link(*target)))
+        return self.form.get(name, "") if is_it else stored
+
+    @property
     def in_cloud(self) -> bool:
         """Whether it came through an API of AWS, which bounds requests and answers."""
         return self.call.request_id is not None
 
     def page(self, template: str, status: int = 200, **values: Any) -> Reply:
         """A page made of a template; of what a form has sent, and cannot be asked again, as much as it may weigh."""
-        if self.call.method == "POST":
+        status = status if self.refused is None else self.refused.status
+        if self.call.method == "POST" and self.refused is None:
             return self.fitted(template, status, **values)
         return Reply(status, self._rendered(template, values), content_type=HTML)
 
@@ -88,7 +102,7 @@ class Visit:
             "visit": self,
             "ids": self.ids,
             "user_id": self.ids.get("user_id"),
-            "once": secrets.token_urlsafe(16),
+            "once": self.typed("once") or secrets.token_urlsafe(16),
             **values,
         }
         return render(template, whole)
@@ -120,9 +134,21 @@ class Views(list[tuple[Route, View]]):
         """Declares the page at a path below the console's."""
         return self._add("GET", parts)
 
-    def post(self, *parts: str) -> Callable[[View], View]:
-        """Declares what a form at a path does."""
-        return self._add("POST", parts)
+    def post(self, *parts: str, of: View) -> Callable[[View], View]:
+        """Declares what a form `of` a page does; refused, the page is shown again, with what was typed."""
+
+        def declare(view: View) -> View:
+            def sent(visit: Visit) -> Reply:
+                try:
+                    return view(visit)
+                except Refusal as refused:
+                    return shown_again(of, visit, refused)
+
+            sent.__name__ = view.__name__
+            self._add("POST", parts)(sent)
+            return view
+
+        return declare
 
     def _add(self, method: str, parts: tuple[str, ...]) -> Callable[[View], View]:
         path = "/".join((PATH, *parts))
@@ -134,6 +160,20 @@ class Views(list[tuple[Route, View]]):
             return view
 
         return declare
+
+
+def shown_again(page: View, visit: Visit, refused: Refusal) -> Reply:
+    """Raises what was refused where the page cannot be shown, or no other try would be taken."""
+    if not refused.is_mendable:
+        raise refused
+    for level in range(LEVELS):
+        try:
+            reply = page(replace(visit, refused=refused, level=level))
+        except Refusal:
+            raise refused from None
+        if is_light(reply):
+            break
+    return reply
 
 
 def _elsewhere(*_: object) -> Reply:

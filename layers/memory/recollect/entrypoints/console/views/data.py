@@ -36,7 +36,7 @@ def data(visit: Visit) -> Reply:
     return visit.page("data.html", rejections=page["rejections"], more=page.get("next_cursor"), **form_values(visit))
 
 
-@views.post(*_USER, "rejections", "{rejection_id}")
+@views.post(*_USER, "rejections", "{rejection_id}", of=data)
 def lift(visit: Visit) -> Reply:
     """Lets a value in again."""
     user_id = visit.ids["user_id"]
@@ -64,11 +64,7 @@ def export(visit: Visit) -> Reply:
 @views.get(*_USER, "erase")
 def ask_to_erase(visit: Visit) -> Reply:
     """What would go."""
-    return _erasing(visit, wrong=False)
-
-
-def _erasing(visit: Visit, status: int = 200, *, wrong: bool) -> Reply:
-    return visit.page("erase.html", status, counts=_counts(visit), wrong=wrong)
+    return visit.page("erase.html", counts=_counts(visit))
 
 
 def _counts(visit: Visit) -> list[tuple[str, str]]:
@@ -87,11 +83,11 @@ def _count(number: int, more: bool) -> str:
     return f"{number}{' or more' if more else ''}"
 
 
-@views.post(*_USER, "erase")
+@views.post(*_USER, "erase", of=ask_to_erase)
 def erase(visit: Visit) -> Reply:
     """Erases the user, whose id was typed in once more."""
     if visit.form.get("confirmed", "").strip() != visit.ids["user_id"]:
-        return _erasing(visit, 422, wrong=True)
+        raise Refusal(422, {"detail": "This is not the id of the user. Nothing is erased."})
     done = visit.api.send("DELETE", user_path(visit.ids["user_id"])).document
     return visit.go("erasures", done["erasure_id"])
 

@@ -66,10 +66,10 @@ def _one(visit: Visit, collection: str, object_id: str) -> Any:
 def ask_to_settle(visit: Visit) -> Reply:
     """What settling it so would do."""
     found = _sides(visit, _one(visit, "conflicts", visit.ids["conflict_id"]), _OPEN, {})
-    return visit.page("settle.html", conflict=found, winner=visit.query.get("winner", ""))
+    return visit.page("settle.html", conflict=found, winner=visit.typed("winner", visit.query.get("winner", "")))
 
 
-@views.post(*_CONFLICT, "settle")
+@views.post(*_CONFLICT, "settle", of=ask_to_settle)
 def settle(visit: Visit) -> Reply:
     """The one that was chosen counts, the other is superseded; or both hold."""
     form, user_id = visit.form, visit.ids["user_id"]
@@ -85,7 +85,7 @@ def ask_to_revert(visit: Visit) -> Reply:
     return visit.page("revert.html", decision=found)
 
 
-@views.post(*_DECISION, "revert")
+@views.post(*_DECISION, "revert", of=ask_to_revert)
 def revert(visit: Visit) -> Reply:
     """The loser counts again."""
     user_id = visit.ids["user_id"]

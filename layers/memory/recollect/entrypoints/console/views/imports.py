@@ -102,7 +102,7 @@ def _limits(visit: Visit) -> Limits:
     return ON_A_STACK if visit.in_cloud else HERE
 
 
-@views.post(*_USER, "import")
+@views.post(*_USER, "import", of=import_page)
 def import_file(visit: Visit) -> Reply:
     """Looks at a file; where that is asked for, stores the next part of it."""
     _check_user(visit)
@@ -200,9 +200,8 @@ def _step_seconds(read: float) -> float:
 
 def _send(visit: Visit, sending: Sending, tally: Tally) -> Counter[str]:
     """What became of each entry."""
-    named = hashlib.sha256(tally.once.encode() + sending.body).hexdigest()
     try:
-        answer = visit.api.send("POST", sending.path, sending.body, headers={"idempotency-key": named}).document
+        answer = visit.api.send("POST", sending.path, sending.body, once=tally.once).document
     except Refusal as refused:
         if "results" not in refused.problem:
             raise

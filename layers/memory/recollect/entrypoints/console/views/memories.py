@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.entrypoints.console.api import Refusal, absent, user_path
+from recollect.entrypoints.console.api import absent, user_path
 from recollect.entrypoints.console.reach import derived_of, echoes_of, read_either, similarity_of, sources_in
 from recollect.entrypoints.console.topics import by_topic
 from recollect.entrypoints.console.visit import Views, Visit
@@ -66,49 +66,35 @@ def _matches(hit: Mapping[str, Any]) -> bool:
 @views.get(*_USER, "new")
 def ask_for_new(visit: Visit) -> Reply:
     """A form for a memory."""
-    return visit.page("new_memory.html", given={}, problems=[])
+    return visit.page("new_memory.html")
 
 
-@views.post(*_USER, "new")
+@views.post(*_USER, "new", of=ask_for_new)
 def save_new(visit: Visit) -> Reply:
     """Saves it."""
     user_id, form = visit.ids["user_id"], visit.form
     key = {"key": form["key"]} if form.get("key", "").strip() else {}
     body = {"user_id": user_id, "content": form.get("content", ""), "source": "user", **key}
-    try:
-        saved = visit.api.post("/v1/memories", body, once=form.get("once", ""))
-    except Refusal as refused:
-        return _given_back(visit, refused, "new_memory.html")
+    saved = visit.api.post("/v1/memories", body, once=form.get("once", ""))
     return visit.go("users", user_id, "memories", saved.get("id", ""), done="saved")
-
-
-def _given_back(visit: Visit, refused: Refusal, template: str, **values: Any) -> Reply:
-    """The form as it was filled in, with what is wrong. Raises Refusal for what no other words would mend."""
-    if not refused.is_mendable:
-        raise refused
-    return visit.page(template, refused.status, given=visit.form, problems=refused.sentences, **values)
 
 
 @views.get(*_USER, "merge")
 def ask_to_merge(visit: Visit) -> Reply:
     """What becoming one memory would do to the two that were chosen."""
-    chosen = list(dict.fromkeys(value for name, value in visit.call.query if name == "memory" and value))
+    sent = [visit.typed(f"memory_{place}") for place in range(_TWO)]
+    asked = [value for name, value in visit.call.query if name == "memory"]
+    chosen = list(dict.fromkeys(one for one in (*sent, *asked) if one))
     if len(chosen) != _TWO:
         told = f"Choose two memories of the list; {len(chosen)} are chosen."
         return visit.page("problem.html", 422, problem={"title": "Nothing is merged"}, sentences=[told])
     both = [visit.api.get(user_path(visit.ids["user_id"], "memories", one)) for one in chosen]
-    return _merging(visit, both, {})
-
-
-def _merging(visit: Visit, both: Sequence[Any], given: Mapping[str, Any], status: int = 200, **values: Any) -> Reply:
-    """The page with both, the older one first; `given` are the fields of its form, as far as there are any."""
     older, newer = _by_age(both)
     joined = _joined(visit, older, newer)
     is_allowed = len(joined.encode()) <= CONTENT_BYTES
-    words = {"words": "joined" if is_allowed else newer["id"], "content": joined}
-    shown = {**words, "is_allowed": is_allowed, "fits": weight(joined) <= PART_BYTES, "problems": [], **given, **values}
+    shown = {"words": "joined" if is_allowed else newer["id"], "content": joined, "is_allowed": is_allowed}
     sources = [(one, sources_of(visit, one)) for one in (older, newer)]
-    return visit.page("merge.html", status, both=both, sides=sources, given=shown)
+    return visit.page("merge.html", both=both, sides=sources, fits=weight(joined) <= PART_BYTES, **shown)
 
 
 def _by_age(both: Sequence[Any]) -> list[Any]:
@@ -120,7 +106,7 @@ def _joined(visit: Visit, older: Mapping[str, Any], newer: Mapping[str, Any]) ->
     return str(visit.api.post("/v1/merges", {"first": first, "second": second})["merged"]["content"])
 
 
-@views.post(*_USER, "merge")
+@views.post(*_USER, "merge", of=ask_to_merge)
 def merge(visit: Visit) -> Reply:
     """Makes one of the two where both are still the versions that were shown."""
     user_id, form = visit.ids["user_id"], visit.form
@@ -129,13 +115,8 @@ def merge(visit: Visit) -> Reply:
     kept = _kept(both, form.get("words", ""))
     words = _words(visit, both)
     body = {"other": both[1 - kept]["id"], "other_version": _whole(versions[1 - kept]), "content": words}
-    path, once = user_path(user_id, "memories", both[kept]["id"], "merge"), {"idempotency-key": form.get("once") or "-"}
-    try:
-        visit.api.send("POST", path, body, version=versions[kept] or "0", headers=once)
-    except Refusal as refused:
-        if not refused.is_mendable:
-            raise
-        return _merging(visit, both, form, refused.status, problems=refused.sentences)
+    path = user_path(user_id, "memories", both[kept]["id"], "merge")
+    visit.api.send("POST", path, body, version=versions[kept] or "0", once=form.get("once", ""))
     return visit.go("users", user_id, "memories", both[kept]["id"], done="merged")
 
 
@@ -225,20 +206,18 @@ def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
 def ask_to_edit(visit: Visit) -> Reply:
     """A form with its words."""
     found = _memory(visit)
-    words = part_of(found["content"], visit.query.get("part", ""))
-    given = {**found, "content": words.text, "keywords": ", ".join(found["keywords"])}
-    return visit.page("edit_memory.html", given=given, words=words, problems=[], **_editing(visit, found))
+    known, keywords = sources_in(found), ", ".join(found["keywords"])
+    return visit.page(
+        "edit_memory.html",
+        memory=found,
+        words=part_of(found["content"], visit.typed("part", visit.query.get("part", ""))),
+        keywords=keywords if weight(keywords) <= _KEYWORD_BYTES else None,
+        derived=derived_of(visit, known),
+        echoes=echoes_of(visit, found["content"], known),
+    )
 
 
-def _editing(visit: Visit, found: Mapping[str, Any]) -> dict[str, Any]:
-    """The memory, what an edit reaches, and what it does not; whether its keywords fit into the form too."""
-    known = sources_in(found)
-    echoes = echoes_of(visit, found["content"], known)
-    has_keywords = weight(", ".join(found["keywords"])) <= _KEYWORD_BYTES
-    return {"memory": found, "derived": derived_of(visit, known), "echoes": echoes, "has_keywords": has_keywords}
-
-
-@views.post(*_MEMORY, "edit")
+@views.post(*_MEMORY, "edit", of=ask_to_edit)
 def edit(visit: Visit) -> Reply:
     """Changes it where it is still the version that was shown."""
     form, found = visit.form, _memory(visit)
@@ -248,11 +227,7 @@ def edit(visit: Visit) -> Reply:
         changes["keywords"] = [word.strip() for word in form.get("keywords", "").split(",") if word.strip()]
     if form.get("importance"):
         changes["importance"] = _number(form["importance"])
-    try:
-        _patch(visit, changes)
-    except Refusal as refused:
-        shown = {"words": part_of(found["content"], part), **_editing(visit, found)}
-        return _given_back(visit, refused, "edit_memory.html", **shown)
+    _patch(visit, changes)
     return _shown(visit, "edited")
 
 
@@ -279,7 +254,7 @@ def ask_to_undo(visit: Visit) -> Reply:
     return visit.page("undo.html", memory=found, before=_version(visit), derived=derived_of(visit, sources_in(found)))
 
 
-@views.post(*_MEMORY, "undo", "{version}")
+@views.post(*_MEMORY, "undo", "{version}", of=ask_to_undo)
 def undo(visit: Visit) -> Reply:
     """Puts its words, weight, keywords and metadata back; the words between stay in the history."""
     earlier = _version(visit)
@@ -304,11 +279,11 @@ def ask_to_forget(visit: Visit) -> Reply:
         memory=found,
         sources=sources_of(visit, found),
         derived=derived_of(visit, sources_in(found)),
-        reject="reject" in visit.query,
+        reject=visit.typed("reject", visit.query.get("reject", "")),
     )
 
 
-@views.post(*_MEMORY, "forget")
+@views.post(*_MEMORY, "forget", of=ask_to_forget)
 def forget(visit: Visit) -> Reply:
     """Deletes it with its events; its value too is refused from now on where that is asked for."""
     user_id, form = visit.ids["user_id"], visit.form

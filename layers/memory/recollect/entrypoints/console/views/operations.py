@@ -70,7 +70,7 @@ def _kind(visit: Visit) -> str:
     return visit.ids["kind"]
 
 
-@views.post("operations", "{kind}")
+@views.post("operations", "{kind}", of=ask_to_start)
 def start(visit: Visit) -> Reply:
     """Starts it."""
     kind = _kind(visit)

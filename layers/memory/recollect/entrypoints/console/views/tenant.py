@@ -17,7 +17,6 @@ from recollect.entrypoints.http.routing import path_segment
 views = Views()
 _ENTRY = ("knowledge", "{namespace}", "{key}")
 _SHOWN = 50
-_MENDED = (400, 409, 412, 422)
 
 
 def _path(visit: Visit) -> str:
@@ -50,8 +49,8 @@ def new_entry(visit: Visit) -> Reply:
 def entry(visit: Visit) -> Reply:
     """One entry, to be changed; one that is not there yet, to be made."""
     found = _found(visit)
-    words = part_of(_text_of(found), visit.query.get("part", ""))
-    return visit.page("entry.html", found=found, words=words, value=words.text, problems=[])
+    words = part_of(_text_of(found), visit.typed("part", visit.query.get("part", "")))
+    return visit.page("entry.html", found=found, words=words)
 
 
 def _text_of(found: Any) -> str:
@@ -68,18 +67,12 @@ def _found(visit: Visit) -> Any:
         return None
 
 
-@views.post(*_ENTRY)
+@views.post(*_ENTRY, of=entry)
 def save_entry(visit: Visit) -> Reply:
     """Makes it, or replaces the version that was shown."""
     given, part, found = visit.form.get("value", ""), visit.form.get("part", ""), _found(visit)
-    try:
-        value = _json(with_part(_text_of(found), given, part))
-        visit.api.send("PUT", _path(visit), {"value": value}, version=visit.form.get("version", ""))
-    except Refusal as refused:
-        if refused.status not in _MENDED:
-            raise
-        shown = {"found": found, "words": part_of(_text_of(found), part), "value": given}
-        return visit.page("entry.html", refused.status, problems=refused.sentences, **shown)
+    value = _json(with_part(_text_of(found), given, part))
+    visit.api.send("PUT", _path(visit), {"value": value}, version=visit.form.get("version", ""))
     return visit.go("knowledge", done="knowledge")
 
 
@@ -89,7 +82,7 @@ def ask_to_delete_entry(visit: Visit) -> Reply:
     return visit.page("delete_entry.html", found=visit.api.get(_path(visit)))
 
 
-@views.post(*_ENTRY, "delete")
+@views.post(*_ENTRY, "delete", of=ask_to_delete_entry)
 def delete_entry(visit: Visit) -> Reply:
     """Deletes it where it is still the version that was shown."""
     visit.api.send("DELETE", _path(visit), version=visit.form.get("version") or "0")
@@ -108,14 +101,8 @@ def _json(text: str) -> Any:
 def rules(visit: Visit) -> Reply:
     """The tenant's own rules, and what holds with them."""
     found = visit.api.get("/v1/rules")
-    return _rules_page(visit, found, part_of(pretty(found["own"]), visit.query.get("part", "")).text)
-
-
-def _rules_page(visit: Visit, found: Mapping[str, Any], own: str, status: int = 200, **values: Any) -> Reply:
-    """`own`: the part of the tenant's own rules that the form holds."""
-    part = visit.form.get("part") or visit.query.get("part", "")
-    shown = {"changed": None, "problems": [], "words": part_of(pretty(found["own"]), part), **values}
-    return visit.page("rules.html", status, rules=found, own=own, **shown)
+    words = part_of(pretty(found["own"]), visit.typed("part", visit.query.get("part", "")))
+    return visit.page("rules.html", rules=found, own=visit.typed("own", words.text), words=words, changed=None)
 
 
 def _own(visit: Visit, found: Mapping[str, Any]) -> Any:
@@ -123,22 +110,19 @@ def _own(visit: Visit, found: Mapping[str, Any]) -> Any:
     return _json(with_part(pretty(found["own"]), visit.form.get("own", ""), visit.form.get("part", "")))
 
 
-@views.post("rules", "preview")
+@views.post("rules", "preview", of=rules)
 def preview_rules(visit: Visit) -> Reply:
     """What would change; nothing is stored."""
-    found, given = visit.api.get("/v1/rules"), visit.form.get("own", "")
+    found, form = visit.api.get("/v1/rules"), visit.form
+    value = _own(visit, found)
     try:
-        value = _own(visit, found)
         read_as(RulesDocument, value, "body")
-    except (Refusal, Refused) as refused:
-        return _rules_page(visit, found, given, 422, problems=_faults(refused))
-    return _rules_page(visit, found, given, changed=changes_of(found, value))
-
-
-def _faults(refused: Refusal | Refused) -> list[str]:
-    if isinstance(refused, Refusal):
-        return refused.sentences
-    return [f"{'.'.join(map(str, fault.loc[1:])) or 'the rules'}: {fault.message}" for fault in refused.faults]
+    except Refused as refused:
+        faults = [{"loc": one.loc, "message": one.message} for one in refused.faults]
+        raise Refusal(422, {"errors": faults}) from None
+    words = part_of(pretty(found["own"]), form.get("part", ""))
+    changed = changes_of(found, value)
+    return visit.page("rules.html", rules=found, own=form.get("own", ""), words=words, changed=changed)
 
 
 def changes_of(found: Mapping[str, Any], own: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -160,14 +144,9 @@ def _flat(document: Mapping[str, Any], place: str = "") -> dict[str, str]:
     return flat
 
 
-@views.post("rules")
+@views.post("rules", of=rules)
 def save_rules(visit: Visit) -> Reply:
     """Replaces them where those that hold are still the version that was shown."""
-    given, found = visit.form.get("own", ""), visit.api.get("/v1/rules")
-    try:
-        visit.api.send("PUT", "/v1/rules", _own(visit, found), version=visit.form.get("version") or "0")
-    except Refusal as refused:
-        if refused.status not in _MENDED:
-            raise
-        return _rules_page(visit, found, given, refused.status, problems=refused.sentences)
+    value = _own(visit, visit.api.get("/v1/rules"))
+    visit.api.send("PUT", "/v1/rules", value, version=visit.form.get("version") or "0")
     return visit.go("rules", done="rules")

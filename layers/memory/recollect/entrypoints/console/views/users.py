@@ -9,7 +9,7 @@ from typing import Any
 from recollect.entrypoints.console.api import Refusal, user_path
 from recollect.entrypoints.console.reach import derived_of
 from recollect.entrypoints.console.rendering import link
-from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.console.visit import Views, Visit, shown_again
 from recollect.entrypoints.console.words import PART_BYTES, part_of, weight
 from recollect.entrypoints.http.messages import Reply
 
@@ -188,7 +188,7 @@ def ask_to_forget_event(visit: Visit) -> Reply:
     return visit.page("forget_event.html", event=found, memories=memories, derived=derived_of(visit, {found["id"]}))
 
 
-@views.post(*_EVENT, "forget")
+@views.post(*_EVENT, "forget", of=ask_to_forget_event)
 def forget_event(visit: Visit) -> Reply:
     """Deletes it; its value too is refused from now on where that is asked for."""
     user_id, form = visit.ids["user_id"], visit.form
@@ -201,27 +201,12 @@ def forget_event(visit: Visit) -> Reply:
 @views.get(*_EVENT, "correct")
 def ask_to_correct_event(visit: Visit) -> Reply:
     """A form with the words of an event."""
-    return _correcting(visit)
-
-
-def _correcting(visit: Visit, status: int = 200, **values: Any) -> Reply:
     found = visit.api.get(user_path(visit.ids["user_id"], "events", visit.ids["event_id"]))
-    shown = {
-        "event": found,
-        "given": _to_correct(found),
-        "problems": [],
-        "derived": derived_of(visit, {found["id"]}),
-        **values,
-    }
-    return visit.page("correct_event.html", status, **shown)
+    is_long, derived = weight(found["content"]) > PART_BYTES, derived_of(visit, {found["id"]})
+    return visit.page("correct_event.html", event=found, is_long=is_long, derived=derived)
 
 
-def _to_correct(event: Mapping[str, Any]) -> dict[str, str]:
-    """Its words, where a form holds them; of a longer text something short is remembered."""
-    return {"content": event["content"]} if weight(event["content"]) <= PART_BYTES else {}
-
-
-@views.post(*_EVENT, "correct")
+@views.post(*_EVENT, "correct", of=ask_to_correct_event)
 def correct_event(visit: Visit) -> Reply:
     """Writes down what is right, of the same place and time, and then forgets the event."""
     user_id, form = visit.ids["user_id"], visit.form
@@ -229,17 +214,23 @@ def correct_event(visit: Visit) -> Reply:
     found = visit.api.get(path)
     fault = _no_correction(found, form)
     if fault is not None:
-        return _correcting(visit, 422, given=form, problems=[fault])
+        raise Refusal(422, {"detail": fault})
     kept = {name: found[name] for name in _PLACE if found.get(name)}
     memory = {"user_id": user_id, "content": form.get("content", ""), "source": "user", **kept}
+    saved = visit.api.post("/v1/memories", memory, once=form.get("once", ""))
     try:
-        saved = visit.api.post("/v1/memories", memory, once=form.get("once", ""))
         visit.api.send("DELETE", path, version=form.get("version", ""))
     except Refusal as refused:
-        if not refused.is_mendable:
-            raise
-        return _correcting(visit, refused.status, given=form, problems=refused.sentences)
+        if visit.api.find(path) is not None:
+            return _half_corrected(visit, refused)
     return visit.go("users", user_id, "memories", saved["id"], done="corrected")
+
+
+def _half_corrected(visit: Visit, refused: Refusal) -> Reply:
+    """What is right is written down; what was said is left to be forgotten."""
+    told = ["What is right is remembered now. What was said is not forgotten yet: do that here.", *refused.sentences]
+    half = Refusal(refused.status, {"errors": [{"loc": (), "message": one} for one in told]})
+    return shown_again(ask_to_forget_event, visit, half)
 
 
 def _no_correction(event: Mapping[str, Any], form: Mapping[str, str]) -> str | None:
