@@ -1,8 +1,9 @@
 """What a person does in the console, in a real browser."""
 
 import re
+from functools import partial
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from browser.driving import drives
 from browser.site import CLAUDE, FOREIGN_KEY, KEY, Site, check, drop, picture, press, tab_to
@@ -156,6 +157,48 @@ def test_the_bar_of_a_job_moves_between_its_ends_on_its_page_and_in_the_list(pag
     page.goto(f"/console/jobs/{job}")
     expect(page.get_by_role("status")).to_contain_text("It is done")
     expect(page.get_by_role("progressbar")).to_have_count(0)
+
+
+def _refuse(status: int, route: Route) -> None:
+    route.fulfill(status=status, body="no")
+
+
+def test_a_running_job_leaves_focus_title_and_what_was_said_and_a_refused_question_is_told(
+    page: Page, site: Site
+) -> None:
+    job = site.hold(1, 10)
+    page.goto("/console/operations")
+    link = page.locator(f"#job-{job}").get_by_role("link")
+    link.focus()
+    page.evaluate(
+        """window.said = 0;
+        new MutationObserver(() => { window.said += 1; }).observe(document.querySelector("#jobs-said"),
+            { childList: true, subtree: true, characterData: true });
+        document.querySelector("#jobs").dataset.again = 0.1;"""
+    )
+    bar = page.get_by_role("progressbar", name="Progress of restore")
+    for done in (4, 8):
+        site.hold(done, 10, job)
+        expect(bar).to_have_js_property("value", done / 10)
+    expect(link).to_be_focused()
+    expect(page).to_have_title("Operations · Recollect")
+    assert page.evaluate("window.said") == 0
+    told = page.locator("#jobs").get_by_role("alert")
+    expect(told).to_have_count(0)
+    for status, words in ((429, "asked again, more slowly"), (401, "sign in again"), (503, "asked again, more slowly")):
+        page.route("**/console/jobs", partial(_refuse, status))
+        expect(told).to_contain_text(words)
+        expect(bar).to_have_js_property("value", 0.8)
+        page.unroute("**/console/jobs")
+    later = site.hold(1, 2)
+    expect(page.locator("#jobs li").first).to_have_id(f"job-{later}")
+    expect(told).to_have_count(0)
+    expect(link).to_be_focused()
+    for one in (job, later):
+        site.hold(10, 10, one)
+    expect(bar).to_have_count(0)
+    assert page.evaluate("window.said") >= 2
+    expect(page.locator("#jobs")).not_to_have_attribute("data-again", re.compile("."))
 
 
 @drives(

@@ -72,7 +72,7 @@ def test_a_job_is_started_after_a_look_at_what_it_reaches(caller: Caller, visito
     shown = visitor.do("/console/operations/reconcile")
     assert "It waits" in visible(shown)
     assert '<progress aria-label="Progress of reconcile" max="1" value="0">' in shown.text
-    assert 'hx-trigger="every 1s"' in shown.text
+    assert 'data-again="1"' in shown.text
     assert "Reconcile" in visible(visitor.get("/console/operations"))
 
 

@@ -51,7 +51,7 @@ class JobStatus(StrEnum):
 
 
 class Activity(StrEnum):
-    """What becomes of a running job now: `interrupted` where whoever was at it ended without a word."""
+    """What becomes of a running job now: `interrupted` where nothing is heard any more of whoever was at it."""
 
     WAITING = "waiting"
     WORKING = "working"
@@ -99,6 +99,11 @@ class JobProgress:
     pause: timedelta | None = None
     given_up: bool = False
 
+    @property
+    def is_only_a_pause(self) -> bool:
+        """Whether it waits, and says nothing new of how far it is."""
+        return self.pause is not None and self.share is None and self.portion is None
+
 
 class JobKind(Protocol):
     """One kind of work. Steps are idempotent: a step runs again where its process ended before storing the progress."""
@@ -115,7 +120,8 @@ class JobKind(Protocol):
 class Job:
     """A job. `asked_at` is by the requester's clock, `started_at` and the other instants by the real one.
 
-    `share` and `portion` are those of the last step (`JobProgress`); of one that is done `counts` say how much it was.
+    `share` and `portion` are those of the last step that told them (`JobProgress`): what pauses keeps them. Of one that
+    is done `counts` say how much it was.
 
     `leased_until` excludes others while one process works; `retry_at` is when to continue after a failure or a pause,
     `tries` the failures in a row. `version` is that of its item, 0 before it is stored.
@@ -177,8 +183,8 @@ class Job:
             state=progress.state,
             counts=_sum(self.counts, progress.counts),
             errors=_sum(self.errors, progress.errors),
-            share=_share(progress),
-            portion=None if progress.done else progress.portion,
+            share=self.share if progress.is_only_a_pause else _share(progress),
+            portion=self.portion if progress.is_only_a_pause else None if progress.done else progress.portion,
             tries=0,
         )
         if progress.done or progress.given_up:

@@ -49,6 +49,37 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 document.addEventListener("htmx:sendError", unanswered);
 
+// How long work stands is asked for again. What has changed alone is put in its place: focus, title, and what a screen
+// reader has said already stay. Where no answer comes, that is told, and asked ten times more slowly.
+const AGAIN = "[data-again]";
+const askAgain = (place, times) => setTimeout(() => {
+  if (document.hidden) askAgain(place, times);
+  else if (place.isConnected) htmx.trigger(place, "again");
+}, 1000 * times * place.dataset.again);
+htmx.onLoad((root) => [root, ...root.querySelectorAll(AGAIN)].filter((one) => one.matches(AGAIN)).forEach((one) => askAgain(one, 1)));
+const renew = (place, found) => {
+  for (const part of found.querySelectorAll("[data-live]")) {
+    const shown = document.getElementById(part.id);
+    if (shown && shown.innerHTML !== part.innerHTML) shown.replaceChildren(...part.childNodes);
+  }
+  for (const item of [...found.querySelectorAll("li[id]")].reverse()) {
+    if (document.getElementById(item.id)) continue;
+    place.querySelector("ul").prepend(item);
+    htmx.process(item);
+  }
+};
+document.addEventListener("htmx:afterRequest", ({ detail: { elt: place, xhr } }) => {
+  if (!place.matches(AGAIN)) return;
+  const found = xhr.status === 200 && new DOMParser().parseFromString(xhr.responseText, "text/html").getElementById(place.id);
+  const told = place.querySelector("[data-told]");
+  const text = found ? "" : place.dataset[xhr.status === 401 ? "signedOut" : "unanswered"];
+  if (told.textContent !== text) told.textContent = text;
+  told.hidden = !text;
+  if (found) renew(place, found);
+  if (found && !found.matches(AGAIN)) place.removeAttribute("data-again");
+  else askAgain(place, found ? 1 : 10);
+});
+
 // In the shell of a stack, pages are asked for with the token that this tab keeps.
 document.addEventListener("DOMContentLoaded", () => {
   const pages = document.body.dataset.pages;
@@ -64,7 +95,7 @@ document.addEventListener("DOMContentLoaded", () => {
     event.detail.headers["Authorization"] = "Bearer " + token();
   });
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.xhr.status !== 401) return;
+    if (event.detail.xhr.status !== 401 || event.detail.requestConfig.elt.matches(AGAIN)) return;
     event.preventDefault();
     signOut();
   });

@@ -26,7 +26,7 @@ def operations(visit: Visit) -> Reply:
     _check_admin(visit)
     spans = spans_of(visit.api.get("/v1/usage"))
     shown = {"readiness": _readiness(visit), "kinds": REACHES, "spans": spans, "prices": prices()}
-    return visit.page("operations.html", jobs=_newest(visit), **shown)
+    return visit.page("operations.html", jobs=_jobs(visit)["jobs"], **shown)
 
 
 def _check_admin(visit: Visit) -> None:
@@ -45,14 +45,15 @@ def _readiness(visit: Visit) -> Any:
         return refused.problem
 
 
-def _newest(visit: Visit) -> Any:
-    return visit.api.get("/v1/jobs", limit=visit.most(_NEWEST))["jobs"]
+def _jobs(visit: Visit) -> Any:
+    return visit.api.get("/v1/jobs", limit=visit.most(_NEWEST), cursor=visit.query.get("cursor"))
 
 
 @views.get("jobs")
 def jobs(visit: Visit) -> Reply:
-    """The newest jobs and erasures; the page, and that of operations, asks again while one of them runs."""
-    return visit.page("jobs.html", jobs=_newest(visit))
+    """Jobs and erasures, the newest first; the page, and that of operations, asks again while one of them runs."""
+    found = _jobs(visit)
+    return visit.page("jobs.html", jobs=found["jobs"], more=found.get("next_cursor"))
 
 
 @views.get("operations", "{kind}")
