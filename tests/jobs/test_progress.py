@@ -175,6 +175,16 @@ def test_a_killed_job_is_not_shown_as_at_work_for_ever_and_fails_at_last(held: t
     assert memory.app.parts.items.due("jobs", now, 10, None).items == ()
 
 
+def test_a_job_that_pauses_keeps_how_far_it_was() -> None:
+    job = Job(id="j", kind="reconcile", asked_at=NOON, started_at=NOON)
+    half = job.stepped(JobProgress(state={}, portion=Portion(7, 14, "messages")), NOON)
+    paused = half.stepped(JobProgress(state={}, pause=timedelta(seconds=2)), NOON)
+    assert (paused.share, paused.portion, paused.activity(NOON)) == (0.5, Portion(7, 14, "messages"), Activity.WAITING)
+    assert paused.stepped(JobProgress(state={}), NOON).share is None
+    assert paused.stepped(JobProgress(state={}, share=0.9, pause=timedelta(seconds=2)), NOON).share == 0.9
+    assert paused.stepped(JobProgress(state={}, done=True), NOON).portion is None
+
+
 def test_a_job_is_listed_for_ninety_days_after_its_end_and_an_erasure_for_good(memory: Memory) -> None:
     runs = RunJobs(memory.app.parts.items, {"reindex": lambda: Kind(lambda: False)})
     begun = datetime.now(UTC)

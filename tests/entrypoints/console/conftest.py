@@ -10,7 +10,10 @@ from entrypoints.http.calling import Caller, Laptop
 from entrypoints.http.conftest import app, laptop, opened
 
 __all__ = ["app", "caller", "guarded", "laptop", "visitor"]
-KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"}}'
+KEYS = (
+    '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"},'
+    ' "key-c": {"tenant": "third", "admin": true}}'
+)
 
 
 @pytest.fixture

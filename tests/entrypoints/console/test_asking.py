@@ -1,5 +1,8 @@
 """What would it say? The context in each form, each line's reason, what nearly came in, and other moments."""
 
+import re
+from html import unescape
+
 import pytest
 
 from entrypoints.console.visiting import Visitor, one_memory, visible
@@ -22,6 +25,26 @@ def test_the_context_stands_there_in_each_form(caller: Caller, visitor: Visitor,
     whole = visible(visitor.get(ASK, q="my sister?", format=form)).partition(f"The context, as {form}")[2]
     assert "Ada" in whole
     assert ('"role"' in whole) == (form != "prompt")
+
+
+def test_every_line_is_explained_or_one_click_away(caller: Caller, visitor: Visitor) -> None:
+    caller.put("/v1/rules", {"context": {"total": 50, "recent": 50}}, if_match="*")
+    long = ", & whatever else was told of it that day in the harbour" * 8
+    for start in range(0, 60, 20):
+        caller.added(*[f"boat number {n} sails{long}" for n in range(start, start + 20)])
+    asked = {"user_id": "anna", "input": "Which boat sails?", "explain": True, "web_search": "never"}
+    lines = caller.post("/v1/context", asked).json["items"]
+    assert len(lines) > 40
+    shown = visitor.get(ASK, q="Which boat sails?").text
+    explained = []
+    for _ in range(9):
+        part = shown.partition('id="lines"')[2].partition('id="near"')[0]
+        explained += re.findall(r"boat number \d+", part)
+        more = re.findall(r'rel="next" href="([^"]*)"', part)
+        if not more:
+            break
+        shown = visitor.get(unescape(more[0])).text
+    assert explained == [re.findall(r"boat number \d+", one["content"])[0] for one in lines]
 
 
 def test_what_nearly_came_in_stands_behind_it(caller: Caller, visitor: Visitor) -> None:

@@ -33,6 +33,11 @@ class RetrievalUseCases(UseCases):
         return SearchMemory(self.pipeline, self.second_stage, self._deployment.usage.of(SEARCH))
 
     @cached_property
+    def uncounted(self) -> SearchMemory:
+        """The same for a page of the console, which nobody has asked to search."""
+        return SearchMemory(self.pipeline, self.second_stage)
+
+    @cached_property
     def second_stage(self) -> SecondStage:
         """What reads question and hit together; without a model it changes nothing."""
         return SecondStage(self._parts.relevance_model, _RANKING)

@@ -79,7 +79,7 @@ def echoes_of(visit: Visit, content: str, known: set[str]) -> list[Mapping[str, 
     """At most five other records that say something related, by one search; an assistant's answer may be one."""
     question = content.strip()[:_ASKED_CHARACTERS]
     asked = {"user_id": visit.ids["user_id"], "query": question, "top_k": _LOOKED_AT, "explain": True}
-    found = visit.api.post("/v1/search", asked)["results"]
+    found = visit.api.send("POST", "/v1/search", asked, is_asked_for=False).document["results"]
     related = [one for one in found if similarity_of(one) >= RELATED and known.isdisjoint(sources_in(one))]
     return related[:_ECHOES]
 

@@ -24,6 +24,7 @@ _CONTROL: Final = Markup('<span class="control" title="A control of direction">U
 _MOST_CONTROLS: Final = 8
 _COMPARED_CHARACTERS: Final = 1_000
 _MOST_STEPS: Final = 60
+_CENT: Final = 0.01
 _GONE: Final = Markup("<del>{}</del>")
 _CAME: Final = Markup("<ins>{}</ins>")
 
@@ -58,6 +59,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(said=said, short=short, moment=moment, pretty=pretty, words=words, cut=cut, plain=plain)
+    made.filters.update(dollars=dollars)
     made.globals.update(link=link, changes=changes, version=__version__)
     return made
 
@@ -97,6 +99,11 @@ def moment(text: str | None) -> Markup | str:
 def words(name: object) -> str:
     """A name of the API as words: `tail_cut` as "tail cut"."""
     return str(name).replace("_", " ")
+
+
+def dollars(value: float) -> str:
+    """An amount for people, in cents."""
+    return "under 0.01" if 0 < value < _CENT else f"{value:,.2f}"
 
 
 def pretty(value: object) -> str:

@@ -19,6 +19,8 @@ from recollect.settings import Principal
 LOCAL_SECONDS = 30.0
 """What a request has where no server limits its time."""
 VERSION = "If-Match"
+UNCOUNTED = "x-recollect-uncounted"
+"""With a search that nobody has asked for: the console's, of what else says what is edited."""
 V = TypeVar("V", int, str)
 NO_HEADERS: Mapping[str, str] = {}
 _ANY = "*"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from recollect.core.errors import Forbidden
+from recollect.core.time import utc_now
 from recollect.entrypoints.console.api import Refusal
 from recollect.entrypoints.console.spending import prices, spans_of
 from recollect.entrypoints.console.visit import Views, Visit
@@ -24,7 +25,7 @@ REACHES = {
 def operations(visit: Visit) -> Reply:
     """Backlog, parts, and the newest jobs, erasures among them."""
     _check_admin(visit)
-    spans = spans_of(visit.api.get("/v1/usage"))
+    spans = spans_of(visit.api.get("/v1/usage"), utc_now().date())
     shown = {"readiness": _readiness(visit), "kinds": REACHES, "spans": spans, "prices": prices()}
     return visit.page("operations.html", jobs=_jobs(visit)["jobs"], **shown)
 

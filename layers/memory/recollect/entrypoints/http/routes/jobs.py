@@ -113,8 +113,8 @@ class JobAnswer(AnswerModel, title="Job"):
     activity: Maybe[Annotated[str, OneOf(*Activity)]] = Field(
         None,
         description="While it runs: `working`, `waiting` for its turn or for the next run, or `interrupted`, where "
-        "nothing was heard for a minute of the process that was at it: it ended without a word, or is at one long piece "
-        "of work. The next run goes on, and gives up after 8 times in a row.",
+        "nothing was heard for a minute of the process that was at it: it ended without a word, or is at one long "
+        "piece of work. The next run goes on, and gives up after 8 times in a row.",
     )
     counts: Counts
     errors: list[JobError]

@@ -1,13 +1,13 @@
 """`GET /v1/usage`: what this tenant asked for, through every door. For administrators."""
 
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field
 
 from recollect.app import App
 from recollect.core.time import utc_now
 from recollect.entrypoints.http.messages import Reply, Request
-from recollect.entrypoints.http.models import AnswerModel, Count, Maybe
+from recollect.entrypoints.http.models import AnswerModel, Count, Maybe, OneOf
 from recollect.entrypoints.http.routing import Routes
 from recollect.usage import CONTEXT, MESSAGE, SEARCH, TURN, Used
 
@@ -41,6 +41,9 @@ class UsageAnswer(AnswerModel, title="Usage"):
     this_month: UsedAnswer
     since: Maybe[str] = Field(None, description="The first day that has a count; absent before there is one.")
     whole: UsedAnswer = Field(description="Since that day.")
+    search_engine: Maybe[Annotated[str, OneOf("table", "domain")]] = Field(
+        None, description="That of the stack, by which its cost is estimated; absent where no stack answers."
+    )
 
 
 @routes.get("/v1/usage", answer=UsageAnswer, admin=True)
@@ -53,5 +56,6 @@ def get_usage(app: App, request: Request) -> Reply:
         this_month=UsedAnswer.of(report.month),
         since=report.since.isoformat() if report.since else None,
         whole=UsedAnswer.of(report.whole),
+        search_engine=app.settings.search_engine if app.settings.engines == "aws" else None,
     )
     return Reply(200, answer)
