@@ -3,14 +3,17 @@
 The console's are counted as they are, that of the API as it is sent to a client that takes gzip.
 """
 
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from entrypoints.cli.running import left_open
+from entrypoints.console.sending import Sent, forms_of, refusing, through
 from entrypoints.console.test_foreign_ids import LISTS, OWNER, Kept, filled
 from entrypoints.http.conftest import opened
 from recollect.app import App
@@ -82,10 +85,17 @@ def test_no_page_is_too_heavy(full: tuple[str, Kept]) -> None:
     folder = files("recollect.entrypoints.console") / "static"
     assets = sum(len((folder / name).read_bytes()) for name in ASSETS)
     weights = {"/docs": kept.sent("/docs")}
+    forms: dict[str, Sent] = {}
     for path in PAGES:
         answer = kept.ask(OWNER, "GET", path.format(**kept.ids, user_id=path_segment(user)))
         assert answer.status in (200, 303), path
         assert "would be too long" not in str(answer.body), path
         weights[path] = assets + len(str(answer.body).encode())
+        sent = forms_of(str(answer.body)) if "{" in path else []
+        forms |= {re.sub("/goals/[^/]*", "/goals/", one.action): one for one in sent}
+    for target, form in forms.items():
+        answer = through(kept.app, refusing(kept.app, 429), unquote(form.action), form.filled_in(), OWNER)
+        weights[f"POST {target}"] = assets + len(str(answer.body).encode())
+    assert len([one for one in weights if one.startswith("POST")]) >= 12
     assert {path: weight for path, weight in weights.items() if weight > MOST_BYTES} == {}
     assert len([weight for weight in weights.values() if weight > assets + 20_000]) >= 5, "the store is not full"
