@@ -667,7 +667,7 @@ export interface Job {
   job_id: string;
   kind: string;
   status: "running" | "done" | "failed";
-  /** While it runs: `working`, `waiting` for its turn or for the next run, or `interrupted`, where the process that was at it ended without a word; the next run goes on, and gives up after 8 times in a row. */
+  /** While it runs: `working`, `waiting` for its turn or for the next run, or `interrupted`, where nothing was heard for a minute of the process that was at it: it ended without a word, or is at one long piece of work. The next run goes on, and gives up after 8 times in a row. */
   activity?: "waiting" | "working" | "interrupted";
   counts: { [name: string]: number };
   errors: Array<JobError>;
@@ -1704,6 +1704,8 @@ export interface Usage {
   since?: string;
   /** Since that day. */
   whole: Used;
+  /** That of the stack, by which its cost is estimated; absent where no stack answers. */
+  search_engine?: "table" | "domain";
 }
 
 export interface Used {
