@@ -116,6 +116,19 @@ def test_a_token_opens_the_pages_and_everything_works_there(shell: Page, site: S
     expect(shell.get_by_label("Token")).to_be_visible()
 
 
+def test_what_is_too_long_to_be_sent_back_stays_in_its_form_there(shell: Page, site: Site) -> None:
+    site.remember("vera", "Vera lives in Riga")
+    shell.goto("/console/users/vera/new")
+    shell.get_by_label("Token").fill(KEY)
+    shell.get_by_role("button", name="Sign in").click()
+    field = shell.get_by_label("What should be remembered")
+    field.fill("& " * 60_000)
+    shell.get_by_role("button", name="Save").click()
+    expect(shell.get_by_role("alert")).to_contain_text("Make it shorter")
+    expect(shell).to_have_title("Write a memory down · Recollect")
+    assert len(field.input_value()) == 120_000
+
+
 def test_an_unknown_token_leads_back_to_the_door(shell: Page, site: Site) -> None:
     site.remember("vera", "Vera lives in Riga")
     shell.goto("/console/users/vera")

@@ -99,9 +99,9 @@ def test_a_page_reads_few_events_and_weighs_little(laptop: Laptop, caller: Calle
     shown = visitor.get(TIMELINE)
     lines = [json.loads(line) for line in laptop.log.getvalue().splitlines()]
     scanned = [line["outcome"]["scanned"] for line in lines if "scanned" in line.get("outcome", {})]
-    assert len(scanned) <= 4
-    assert sum(scanned) <= 700
-    assert "The newest 600 events are drawn" in visible(shown)
+    assert len(scanned) <= 3
+    assert sum(scanned) <= 500
+    assert "The newest 450 events are drawn" in visible(shown)
     assert len(shown.text.encode()) < PAGE_BYTES
     older = re.findall(r'<a class="button" rel="next" href="([^"]*)"', shown.text)
     assert visitor.get(older[0].replace("&amp;", "&")).status == 200

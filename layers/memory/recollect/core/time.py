@@ -54,7 +54,7 @@ def _from_text(value: object) -> datetime:
 
 def iso(moment: datetime) -> str:
     """The public form, `2024-05-01T12:00:00.000000Z`: of fixed width, so that text sorts as time does."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def from_iso(text: str) -> datetime:

@@ -52,6 +52,8 @@ _PRIMED = ("", *(f"/users/{NOBODY_ID}{one}" for one in _OF_NOBODY), "/operations
 _STALE = "The form was not made for this browser, or is too old. Go back, load the page again, and repeat it."
 _TOO_LONG = "What was asked for is longer than a page may be. The API has it."
 _NOT_SHOWN_AGAIN = "It was not taken, and is longer than a page may be. Go back: the form there still has it."
+_STAYS = {"HX-Reswap": "none ignoreTitle:true", "HX-Trigger": '{"too-long": "It was not taken. Make it shorter."}'}
+"""In the shell the page that is there stays, with what was typed, and its script tells this."""
 _ELSEWHERE = "The request came from another site."
 
 
@@ -186,7 +188,8 @@ def _light(view: View, visit: Visit) -> Reply:
         if is_light(reply):
             return reply
     told = _TOO_LONG if visit.call.method == "GET" else _NOT_SHOWN_AGAIN
-    return visit.page("problem.html", reply.status, problem={"title": "This page would be too long"}, sentences=[told])
+    page = visit.page("problem.html", reply.status, problem={"title": "This page would be too long"}, sentences=[told])
+    return replace(page, headers=_STAYS) if visit.is_fetched and visit.call.method == "POST" else page
 
 
 def prime(app: App, is_wanted: Callable[[], bool]) -> list[int]:

@@ -114,9 +114,9 @@ def _body_of(route: Route, call: Call) -> RequestModel | DocumentModel | None:
     return read_as(route.body, {} if route.body_optional and not call.body else parse_json(call.body), "body")
 
 
-def sent_bytes(body: str | bytes) -> int:
-    """How long a body is inside of Lambda's JSON: escaped, or in base64 where that is shorter."""
-    return _in_base64(body) if isinstance(body, bytes) else min(_in_base64(body), _escaped(body))
+def is_sent_within(body: str | bytes, most: int) -> bool:
+    """Whether a body has at most so many bytes inside of Lambda's JSON: in base64, else escaped, which takes longer."""
+    return _in_base64(body) <= most or (isinstance(body, str) and _escaped(body) <= most)
 
 
 def is_sent_in_base64(body: str | bytes) -> bool:
@@ -136,7 +136,7 @@ def _escaped(body: str) -> int:
 def rendered(reply: Reply, most: int = ANSWER_BYTES) -> Answer:
     """The reply as it goes out. One that is too large becomes a problem that says how to ask for less."""
     body = reply.body if isinstance(reply.body, str | bytes) else answer_text(reply.body)
-    if sent_bytes(body) > most:
+    if not is_sent_within(body, most):
         detail = f"the answer would have more than {most} bytes: ask for fewer results or set token_budget"
         return rendered(problem(INVALID, detail))
     return Answer(reply.status, {"Content-Type": reply.content_type, **_STANDARD_HEADERS, **reply.headers}, body)

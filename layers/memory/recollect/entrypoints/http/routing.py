@@ -61,7 +61,7 @@ READ_STATUSES = (401, 403, 422, 429, 503, 504)
 
 BODY_BYTES = 5_000_000
 ANSWER_BYTES = 6_000_000
-"""Of a body as Lambda sends it (`dispatch.sent_bytes`): the whole answer is JSON of 6,291,456 bytes at most."""
+"""Of a body as Lambda sends it (`dispatch.is_sent_within`): the whole answer is JSON of 6,291,456 bytes at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,20 @@ document.addEventListener("drop", (event) => {
 });
 
 // What becomes of an import stands below its form, also where no page came back.
-const tell = (text) => {
+const warning = (text) => {
   const told = document.createElement("p");
   told.className = "problem";
   told.setAttribute("role", "alert");
   told.textContent = text;
-  document.getElementById("import-state")?.replaceChildren(told);
+  return told;
 };
+const tell = (text) => document.getElementById("import-state")?.replaceChildren(warning(text));
+document.addEventListener("too-long", ({ detail }) => {
+  const main = document.getElementById("main");
+  main.querySelector(":scope > .problem")?.remove();
+  main.prepend(warning(detail.value));
+  main.focus();
+});
 document.addEventListener("htmx:confirm", (event) => {
   const form = document.getElementById("import-form");
   const file = form?.querySelector("input[type=file]").files[0];

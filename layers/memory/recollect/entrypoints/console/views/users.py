@@ -19,7 +19,7 @@ _EVENT = (*_USER, "events", "{event_id}")
 _USERS = 100
 _SHOWN = 50
 _DRAWN = 200
-_PAGES_DRAWN = 3
+_PAGES_DRAWN = 2
 _PAGES_READ = 3
 _ENOUGH = 20
 _KEPT = ("from", "to", "conversation_id", "event_type", "role", "word")
@@ -62,6 +62,7 @@ def timeline(visit: Visit) -> Reply:
         events=page["events"],
         days=_by_day(page["events"]),
         bars=bars_of(user_id, drawn, most=visit.most(_MOST_BARS)),
+        drawn=len(drawn),
         cut=cut,
         kept=kept,
         more=page.get("next_cursor"),
@@ -110,18 +111,14 @@ def _with_word(visit: Visit, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _drawn(visit: Visit, path: str, asked: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[list[str], bool]:
-    """The days of the newest 600 events at most, and whether there are more."""
-    if "next_cursor" not in first:
-        return [one["timestamp"][:10] for one in first["events"]], False
-    found: list[str] = []
-    cursor = None
+    """The days of the first page's events and of the next 400 at most, and whether there are more."""
+    page, found = first, [one["timestamp"][:10] for one in first["events"]]
     for _ in range(_PAGES_DRAWN):
-        page = visit.api.get(path, **asked, limit=_DRAWN, cursor=cursor)
+        if "next_cursor" not in page:
+            break
+        page = visit.api.get(path, **asked, limit=_DRAWN, cursor=page["next_cursor"])
         found += [one["timestamp"][:10] for one in page["events"]]
-        cursor = page.get("next_cursor")
-        if cursor is None:
-            return found, False
-    return found, True
+    return found, "next_cursor" in page
 
 
 def _by_day(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
