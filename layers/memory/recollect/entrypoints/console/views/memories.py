@@ -92,9 +92,16 @@ def ask_to_merge(visit: Visit) -> Reply:
     older, newer = _by_age(both)
     joined = _joined(visit, older, newer)
     is_allowed = len(joined.encode()) <= CONTENT_BYTES
-    shown = {"words": "joined" if is_allowed else newer["id"], "content": joined, "is_allowed": is_allowed}
     sources = [(one, sources_of(visit, one)) for one in (older, newer)]
-    return visit.page("merge.html", both=both, sides=sources, fits=weight(joined) <= PART_BYTES, **shown)
+    return visit.page(
+        "merge.html",
+        both=both,
+        sides=sources,
+        words="joined" if is_allowed else newer["id"],
+        content=joined,
+        is_allowed=is_allowed,
+        fits=weight(joined) <= PART_BYTES,
+    )
 
 
 def _by_age(both: Sequence[Any]) -> list[Any]:
