@@ -198,7 +198,8 @@ def test_a_running_job_leaves_focus_title_and_what_was_said_and_a_refused_questi
         site.hold(10, 10, one)
     expect(bar).to_have_count(0)
     assert page.evaluate("window.said") >= 2
-    expect(page.locator("#jobs")).not_to_have_attribute("data-again", re.compile("."))
+    page.goto(f"/console/jobs/{job}")
+    expect(page.locator("#state")).not_to_have_attribute("data-again", re.compile("."))
 
 
 @drives(
