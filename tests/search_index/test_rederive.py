@@ -15,6 +15,7 @@ from recollect.memories.reading import MemoryQuery
 from recollect.memories.save import MemoryChange
 from recollect.memories.storage import memory_document, memory_key
 from recollect.retrieval.nomination import IndexCount
+from recollect.timeline.failed_projections import failed_key
 from recollect.timeline.record import EventDraft
 
 USER = Actor(ActorKind.USER, "anna")
@@ -129,3 +130,10 @@ def test_what_waits_to_be_projected_still_waits(lived: Memory) -> None:
     published = len(lived.app.parts.publisher.published("acme", None, None))
     assert lived.project() == 1
     assert len(lived.app.parts.publisher.published("acme", None, None)) > published
+
+
+def test_a_note_of_a_failure_that_cannot_be_read_stops_no_reindex(lived: Memory) -> None:
+    before = _told(lived)
+    lived.app.parts.items.write(ANNA, [ItemWrite(failed_key(lived.ids[0]), {"timestamp": "yesterday"})], lived.now)
+    reindexed(lived, **{"from": "events"})
+    assert _told(lived) == before

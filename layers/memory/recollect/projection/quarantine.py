@@ -175,8 +175,9 @@ class FailedEvents:
 
     def tried_alone(self, scope: Scope) -> frozenset[str]:
         """The ids of a user's events with which a process ended: of the first `MOST_COUNTED` with a note."""
-        page = self._items.page(scope.user, FAILED, MOST_COUNTED, None)
-        return frozenset(item.key.key for item in page.items if failed_in(item).is_tried_alone)
+        keys = [item.key for item in self._items.page(scope.user, FAILED, MOST_COUNTED, None).items]
+        notes = self._notes(scope.user, keys) if keys else []
+        return frozenset(note.failed.ref.id for note in notes if note.failed.is_tried_alone)
 
     def forget(self, scope: Scope, event_ids: Sequence[str], now: datetime) -> None:
         """Removes the notes of deleted events."""
