@@ -1,9 +1,12 @@
 """HTTP → DynamoDB → its stream → the project handler → OpenSearch or the table → search, on the real engines."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from embedded.reindexing import stepped
+from embedded.setting import Memory
 from engines.conftest import Deployment, lambda_context, on_both
 from recollect.core.scope import Scope
 
@@ -11,6 +14,7 @@ pytestmark = [pytest.mark.engines, on_both]
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
 SAVED = "/v1/bus?type=memory:episodic:saved"
 
 
@@ -77,6 +81,38 @@ def test_the_newest_value_of_a_key_whatever_the_order(deployment: Deployment) ->
     assert deployment.found("I live in Rome Paris Lyon") == ["I live in Lyon"]
     assert len(deployment.found("I live in Rome Paris Lyon", include_superseded=True)) == 3
     assert deployment.found("I live in", as_of="2024-05-02T12:00:00Z") == ["I live in Paris"]
+
+
+def test_what_is_not_to_be_derived_is_in_the_timeline_alone(deployment: Deployment) -> None:
+    said = "I moved to Lyon, always remember that"
+    answer = deployment.ingest(said, importance=0.9, derive=False)
+    (event_id,) = [result["event_id"] for result in answer.body["results"]]
+    for state in ("tail", "indexed", "reindexed"):
+        for way in ({}, {"mode": "lexical"}, {"mode": "semantic", "min_similarity": -1.0}):
+            assert deployment.found(said, **way) == [], (state, way)
+        asked = {"user_id": "anna", "conversation_id": "c1", "input": "go on"}
+        assert said in deployment.call("context", "POST", "/v1/context", asked).body["prompt"]
+        deployment.pump.drain()
+        if state == "indexed":
+            stepped(Memory(deployment.app, NOW), "acme", lambda _: None, **{"from": "events"})
+    listed = deployment.call("retrieval", "GET", f"/v1/users/anna/events/{event_id}").body
+    assert (listed["content"], listed["derive"]) == (said, False)
+    assert deployment.call("retrieval", "GET", "/v1/users/anna/memories").body["memories"] == []
+    assert deployment.call("retrieval", "GET", "/v1/bus").body["events"] == []
+    stored = deployment.app.parts.projections.vectors(Scope("acme", "anna"), [event_id])
+    assert stored[event_id].vector is None
+
+
+def test_an_events_own_key_counts_once_before_and_after_the_stream(deployment: Deployment) -> None:
+    first = deployment.ingest("I live in Paris", idempotency_key="m-1").body["results"][0]["event_id"]
+    for day in (2, 3):
+        again = deployment.ingest("I live in Paris", day=day, idempotency_key="m-1")
+        assert again.body["results"] == [{"status": "duplicate", "event_id": first}]
+        other = deployment.ingest("I live in Oslo", day=day, idempotency_key="m-1")
+        assert (other.status, other.body["results"][0]["reason"]) == (422, "key_reused")
+        assert deployment.ingest("I live in Rome", tenant=f"other-{day}", idempotency_key="m-1").status == 201
+        deployment.pump.drain()
+    assert deployment.found("where do I live") == ["I live in Paris"]
 
 
 def test_tenants_never_meet(deployment: Deployment) -> None:

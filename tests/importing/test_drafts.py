@@ -25,9 +25,10 @@ def a_turn(**changes: Any) -> Turn:
 
 
 def test_a_turn_becomes_a_draft_with_its_source_id() -> None:
-    (draft,) = drafts_of([a_turn(speaker="Ana", role=Role.BOT)])
+    (draft,) = drafts_of([a_turn(speaker="Ana", role=Role.BOT, derive=False)])
     assert isinstance(draft, PlacedDraft)
     assert (draft.draft.speaker, draft.draft.role, draft.draft.timestamp) == ("Ana", Role.BOT, SAID)
+    assert draft.draft.derive is False
     assert draft.draft.metadata == {"source_id": "t1"}
 
 

@@ -52,6 +52,12 @@ def test_roles_and_columns_of_other_names(file: Path) -> None:
     assert left_out_in(entries) == ["row 4"]
 
 
+def test_a_column_says_of_which_rows_nothing_is_derived(file: Path) -> None:
+    entries = entries_of(file, "text,Derive\nHi,false\nHello,TRUE\nBye,\nWell,no\n")
+    assert [turn.derive for turn in turns_in(entries)] == [False, True, True]
+    assert faults_in(entries) == ["row 5: `derive` is neither true nor false"]
+
+
 def test_a_cell_of_several_lines_is_one_row(file: Path) -> None:
     entries = entries_of(file, 'text,id\n"one\n{""text"": 2}\nthree",1\n,2\n')
     assert [turn.content for turn in turns_in(entries)] == ['one\n{"text": 2}\nthree']

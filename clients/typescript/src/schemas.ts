@@ -435,6 +435,8 @@ export interface Event {
   notes?: string;
   views: number;
   is_private: boolean;
+  derive: boolean;
+  idempotency_key?: string;
   expires_at?: string;
   superseded_by?: string;
   metadata: JsonObject;
@@ -1123,7 +1125,7 @@ export interface NearMiss {
 }
 
 export interface NewEvent {
-  /** `assistant` is stored as `bot`; absent: `user`. */
+  /** `assistant` is stored, shown and filtered by as `bot`; absent: `user`. What a tool or the system says belongs in the conversation's log. */
   role?: "user" | "bot" | "assistant";
   /** Name of who spoke. */
   speaker?: string;
@@ -1148,11 +1150,15 @@ export interface NewEvent {
   views?: number;
   /** Private events are listed and exported, and never found. */
   is_private?: boolean;
+  /** False: it stays in the timeline and in its conversation's window, and nothing is derived of it: no memory, summary, goal or contradiction, and no search finds it. Without `key` and `embedding`. */
+  derive?: boolean;
+  /** A user has one event of it: a redelivery is a `duplicate` at whatever time and in whatever conversation, with another text, role or speaker `refused` (`key_reused`). */
+  idempotency_key?: string;
   /** Gone from every read from that instant on. */
   expires_at?: string | number;
   /** The caller's own vector, of the embedder's dimension. */
   embedding?: Array<number>;
-  /** At most 16 KiB of JSON, 8 levels. `source_id` names an importer's turn. */
+  /** At most 16 KiB of JSON, 8 levels. `source_id` names an importer's turn: with it, an event of the same time, conversation and role is a duplicate whatever its text. */
   metadata?: JsonObject;
 }
 

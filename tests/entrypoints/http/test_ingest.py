@@ -1,6 +1,7 @@
 """`POST /v1/events` and `/v1/analyze`: statuses, defaults, duplicates, and keys that make a request count once."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -95,6 +96,88 @@ def test_a_key_makes_a_request_count_once(caller: Caller) -> None:
     assert {"results", "conversation_id"}.isdisjoint(other.json)
     later = caller.post("/v1/events", body, idempotency_key="🦊 key", x_recollect_now="2199-01-01")
     assert "idempotent-replayed" not in later.headers
+
+
+@pytest.mark.spec("P-20")
+def test_an_events_own_key_makes_it_one_whatever_its_time_and_conversation(caller: Caller) -> None:
+    said = {"content": "I live in Lisbon", "idempotency_key": "🦊 m-1"}
+    first = caller.add(said | {"timestamp": NOON}, conversation_id="c")
+    (event_id,) = [one["event_id"] for one in first.json["results"]]
+    later = said | {"timestamp": "2024-05-02", "importance": 0.9}
+    again = caller.add(said, later, said | {"timestamp": NOON}, persona_id="p")
+    assert (again.status, statuses(again), again.json["conversation_id"]) == (200, ["duplicate"] * 3, "c")
+    assert {one["event_id"] for one in again.json["results"]} == {event_id}
+    assert caller.get(f"/v1/users/anna/events/{event_id}").json["idempotency_key"] == "🦊 m-1"
+    assert caller.add(said, user="ben").status == 201
+    assert len(caller.timeline(last_days=10_000).json["events"]) == 1
+    twice = {"content": "Good", "idempotency_key": "m-2"}
+    assert statuses(caller.add(twice | {"timestamp": NOON}, twice)) == ["created", "duplicate"]
+    assert caller.delete(f"/v1/users/anna/events/{event_id}").status == 204
+    assert caller.add(said).json["results"] == [{"status": "refused", "reason": "deleted"}]
+
+
+def test_an_events_own_key_with_other_words_is_refused(caller: Caller) -> None:
+    said = {"content": "I live in Lisbon", "idempotency_key": "m-1", "timestamp": NOON}
+    event_id = caller.add(said).json["results"][0]["event_id"]
+    others: list[dict[str, Any]] = [{"content": "I live in Porto"}, {"role": "assistant"}, {"speaker": "Ana"}]
+    refused = {"status": "refused", "event_id": event_id, "reason": "key_reused"}
+    for other in others:
+        answer = caller.add(said | other | {"timestamp": "2024-05-02"}, conversation_id="d")
+        assert (answer.status, answer.json["type"]) == (422, "urn:recollect:problem:idempotency-key-reused")
+        assert answer.json["results"] == [refused]
+    mixed = caller.add(said | others[0], {"content": "tea"}, said, said | {"idempotency_key": "m-2"})
+    assert (mixed.status, statuses(mixed)) == (201, ["refused", "created", "duplicate", "created"])
+    assert mixed.json["results"][0] == refused
+    new = {"idempotency_key": "m-3"}
+    assert statuses(caller.add({"content": "one"} | new, {"content": "two"} | new)) == ["created", "refused"]
+
+
+def test_a_replay_finds_the_first_of_an_events_own_key_wherever_it_lies(caller: Caller) -> None:
+    (event_id,) = caller.added("one", idempotency_key="m-1", timestamp=NOON)
+    body = {"user_id": "anna", "events": [{"content": "one", "idempotency_key": "m-1"}]}
+    assert statuses(caller.twice("/v1/events", body, "k")) == ["duplicate"]
+    caller.delete(f"/v1/users/anna/events/{event_id}")
+    replayed = caller.post("/v1/events", body, idempotency_key="k")
+    assert replayed.json["results"] == [{"status": "refused", "event_id": event_id, "reason": "deleted"}]
+
+
+def test_what_was_stored_before_a_failure_is_not_stored_again_under_its_own_key(
+    app: App, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = [{"content": text, "idempotency_key": text} for text in ("one", "two", "three")]
+    append = app.parts.timeline.append
+
+    def half(_self: Any, scope: Any, writes: Any) -> Any:
+        append(scope, writes[:1])
+        raise Unavailable("the table is away")
+
+    monkeypatch.setattr(type(app.parts.timeline), "append", half)
+    assert caller.add(*events).status == 503
+    monkeypatch.undo()
+    assert statuses(caller.add(*events)) == ["duplicate", "created", "created"]
+    assert len(caller.timeline().json["events"]) == 3
+
+
+def test_of_what_is_not_to_be_derived_the_answers_say_so(app: App, caller: Caller) -> None:
+    (event_id,) = caller.added("Always remember: the printer is on fire", derive=False)
+    app.projection.reconciliation.run(datetime.now(UTC))
+    stored = caller.get(f"/v1/users/anna/events/{event_id}").json
+    assert (stored["derive"], stored["importance"] >= 0.6) == (False, True)
+    assert caller.get("/v1/users/anna/memories").json["memories"] == []
+    assert caller.post("/v1/search", {"user_id": "anna", "query": "printer"}).json["results"] == []
+    wrong = caller.add({"content": "x", "derive": False, "key": "k"}, {"content": "x", "derive": "no"})
+    assert wrong.locs == {("body", "events", 0, "key"), ("body", "events", 1, "derive")}
+
+
+@pytest.mark.parametrize("role", ["tool", "system"])
+def test_what_nobody_said_is_refused_with_the_place_where_it_belongs(caller: Caller, role: str) -> None:
+    ((loc, message),) = caller.add({"content": "x", "role": role}).faults
+    assert loc == ("body", "events", 0, "role")
+    assert message.startswith("must be one of user, bot, assistant: ")
+    assert message.endswith("POST /v1/users/{user_id}/conversations/{conversation_id}/log")
+    log = "/v1/users/anna/conversations/c/log"
+    assert log in message.replace("{user_id}", "anna").replace("{conversation_id}", "c")
+    assert caller.post(log, {"entries": [{"payload": "x", "role": role}]}).status == 201
 
 
 def test_another_body_is_answered_with_what_the_first_one_stored(caller: Caller) -> None:

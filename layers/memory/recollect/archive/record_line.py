@@ -169,6 +169,8 @@ def _faults(line: RecordLine, dimension: int | None) -> Iterator[str]:
         yield "event.embedding"
     if line.event.role is Role.BOT and line.event.source is Source.USER:
         yield "event.source"
+    if not line.event.derive and (line.event.key is not None or line.memory is not None or line.same_as is not None):
+        yield "event.derive"
     if line.same_as is not None and not _is_own_id(line.same_as):
         yield "same_as"
     if line.event.is_carrier and line.memory is None:
@@ -328,6 +330,8 @@ _EVENT: Mapping[str, Check] = {
     "notes": _optional(_text(TEXT_BYTES)),
     "views": _is_count,
     "is_private": lambda value: isinstance(value, bool),
+    "derive": lambda value: isinstance(value, bool),
+    "idempotency_key": _optional(_is_id),
     "superseded_at": _optional(_is_moment),
 }
 _MEMORY: Mapping[str, Check] = {

@@ -29,6 +29,8 @@ class NewEvent(TypedDict, total=False):
     notes: str
     views: int
     is_private: bool
+    derive: bool
+    idempotency_key: str
     expires_at: Instant
     embedding: Sequence[float]
     metadata: Mapping[str, Any]
@@ -85,6 +87,8 @@ class Event(TypedDict):
     notes: NotRequired[str]
     views: int
     is_private: bool
+    derive: bool
+    idempotency_key: NotRequired[str]
     expires_at: NotRequired[str]
     superseded_by: NotRequired[str]
     metadata: Json

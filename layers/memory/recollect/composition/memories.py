@@ -85,9 +85,9 @@ class MemoryUseCases(UseCases):
         return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.end_at_once)
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
-        """The memory of a record, made now where there is none; None for a carrier or a private event without one."""
+        """The memory of a record, made now where there is none; None of a carrier, or of what no search finds."""
         stored = ReadMemories(self._parts.items).stored(scope, [event.id]).get(event.id)
-        if stored is None and not event.is_carrier and not event.is_private:
+        if stored is None and not event.is_carrier and event.is_searchable:
             stored = self.promotion.promote(scope, [event], now, "judge").memories.get(event.id)
         return stored
 

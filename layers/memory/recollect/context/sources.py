@@ -360,7 +360,7 @@ def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read
     return Gathered(
         recent=tuple(e for e in _newest_first(conversation) if e is not own and e.event_type is not EventType.MEMORY),
         recalled=read.recalled,
-        important=tuple(e for e in shown if e is not own and not e.is_quotation),
+        important=tuple(e for e in shown if e is not own and not e.derives_nothing),
         raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
         input_event=own,
         background=read.background,

@@ -408,6 +408,8 @@ def a_full_event(scope: Scope) -> Event:
         notes="notes",
         views=3,
         is_private=True,
+        derive=False,
+        idempotency_key="m-1 \U00020000",
         expires_at=datetime(2199, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         metadata=MappingProxyType({"a": [1, 2.5, None, {"b": True}], "ключ": "🙂", "n": 12345678901234567890}),
         embedding=pack_vector(a_vector(0.3)),

@@ -369,9 +369,9 @@ class CurrentRecord:
 
 
 class CurrentRecords:
-    """Deleted, expired, private and rejected ones count no longer, nor what was superseded, retracted or merged.
+    """Deleted, expired and rejected ones count no longer, nor what was superseded, retracted or merged.
 
-    Nor does a value whose bound is over.
+    Nor does a value whose bound is over, nor what no search finds.
     """
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
@@ -402,7 +402,7 @@ class CurrentRecords:
         return {**found, **{event.id: event for event in alone}}
 
     def _record(self, scope: Scope, event: Event, stored: StoredMemory | None, now: datetime) -> CurrentRecord | None:
-        if event.expired(now) or event.is_private or not scope.admits(event.persona_id, event.household_id):
+        if event.expired(now) or not event.is_searchable or not scope.admits(event.persona_id, event.household_id):
             return None
         if stored is None:
             return CurrentRecord(event, None) if event.superseded_by is None else None

@@ -101,7 +101,8 @@ class Event:
     the default persona. `embedding` is the caller's own vector, packed; with None the embedder makes one.
     `superseded_by` names the next newer event of the same `key`, `superseded_at` is that event's timestamp.
     `holds_until` is the exclusive end that the words of a keyed event set ("until Friday"), OPEN_ENDED without
-    one, None until `project` has read them (P-24).
+    one, None until `project` has read them (P-24). Of an event without `derive` nothing is derived (`derives_nothing`).
+    A user has one event of an `idempotency_key`.
     """
 
     id: str
@@ -129,6 +130,8 @@ class Event:
     notes: str | None = None
     views: int = 0
     is_private: bool = False
+    derive: bool = True
+    idempotency_key: str | None = None
     expires_at: datetime | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
     embedding: bytes | None = None
@@ -151,23 +154,29 @@ class Event:
         return self.event_type is EventType.MEMORY
 
     @property
-    def is_quotation(self) -> bool:
-        """Whether it is an answer that only quotes memory, or finds nothing in it, and so states no fact itself.
+    def derives_nothing(self) -> bool:
+        """Whether its sender wants nothing derived of it, or it only quotes memory and so states no fact itself.
 
         It stays in the timeline, in the recent part of a prompt and in its conversation's raw window; no search finds
-        it and no memory is made of it.
+        it and no memory is made of it. Summaries read a quotation.
         """
-        return self.role is Role.BOT and self.metadata.get(ANSWERED_BY) == QUOTING_MODEL
+        return not self.derive or (self.role is Role.BOT and self.metadata.get(ANSWERED_BY) == QUOTING_MODEL)
 
     @property
     def is_searchable(self) -> bool:
-        """Whether the index holds its words and its vector: not of a private event, nor of a quotation."""
-        return not self.is_private and not self.is_quotation
+        """Whether the index holds its words and its vector: not of a private event."""
+        return not self.is_private and not self.derives_nothing
+
+    @property
+    def is_summarized(self) -> bool:
+        """Whether summaries count and read it."""
+        return self.derive and not self.is_private
 
     @property
     def is_own_words(self) -> bool:
-        """Whether a person said it: not the assistant, nothing inferred, nothing private."""
-        return self.role is Role.USER and self.source is not Source.INFERRED and not self.is_private
+        """Whether a person stated it: not the assistant, nothing inferred, nothing private."""
+        stated = self.role is Role.USER and self.source is not Source.INFERRED
+        return stated and self.derive and not self.is_private
 
     def superseded(self, by: EventRef | None) -> "Event":
         """The event's next version: superseded by that event, or by none any more."""

@@ -70,6 +70,7 @@ class Turn:
     timestamp: datetime | None
     source_id: str
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
+    derive: bool = True
     format: ExportFormat = ExportFormat.AUTO
 
 
@@ -164,6 +165,7 @@ def _draft(turn: Turn) -> PlacedDraft | BadEntry:
         speaker=turn.speaker,
         timestamp=turn.timestamp,
         metadata=metadata,
+        derive=turn.derive,
     )
     return PlacedDraft(turn.place, turn.conversation_id, draft)
 
@@ -208,8 +210,9 @@ TIME_FIELDS = (
 )  # fmt: skip
 _CONVERSATION = ("conversation", "conversation_id", "conversationId", "thread_id", "session_id", "chat_id")
 _ID = ("turn_id", "source_id", "message_id", "id", "uuid")
+DERIVE = "derive"
 TEXT_FIELDS = frozenset(_TEXT)
-FIELDS = (*_TEXT, *_SPEAKER, *TIME_FIELDS, *_CONVERSATION, *_ID, ROLE)
+FIELDS = (*_TEXT, *_SPEAKER, *TIME_FIELDS, *_CONVERSATION, *_ID, ROLE, DERIVE)
 """What a record's fields are called."""
 
 
@@ -243,6 +246,7 @@ def _turn(record: Record, place: Place, position: int, fallback: str, role: Role
         content=text,
         timestamp=time_of(_first(record, TIME_FIELDS)),
         source_id=given or stable_id(conversation, position, role, speaker, text),
+        derive=_derive(record),
     )
 
 
@@ -282,6 +286,15 @@ def _role(record: Record) -> Role | None:
         return role_of_name(str(given))
     except KeyError:
         raise _Unreadable("the role is none of user, assistant, system, tool") from None
+
+
+def _derive(record: Record) -> bool:
+    """Whether anything is to be derived of it; what is not there says yes."""
+    given = record.get(DERIVE)
+    said = "" if given is None else str(given).strip().casefold()
+    if said not in ("", "true", "false"):
+        raise _Unreadable(f"`{DERIVE}` is neither true nor false")
+    return said != "false"
 
 
 def _first(record: Record, names: Iterable[str]) -> object:

@@ -136,7 +136,7 @@ class IntentCandidates:
             )
             page = self._timeline.window(scope, query)
             walk.unreadable.update(ref.id for ref in page.unreadable)
-            walk.events |= {event.id: event for event in page.events if not event.is_quotation}
+            walk.events |= {event.id: event for event in page.events if not event.derives_nothing}
             walk.dropped += Counter(page.dropped)
             walk.scanned += page.scanned
             after = page.more
@@ -147,7 +147,7 @@ class IntentCandidates:
 
     def _tail_events(self, scope: Scope, tail: Tail, records: Records) -> tuple[Event, ...]:
         read = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
-        there = [event for event in read if not event.is_quotation]
+        there = [event for event in read if not event.derives_nothing]
         settled = self._tail_slots.read(scope, there)
         records.events |= {event.id: event for event in settled}
         return settled
@@ -156,7 +156,8 @@ class IntentCandidates:
 def _candidates_of(
     visibility: VisibilityFilter, walk: _Walk, ids: Iterable[str], spaces: frozenset[str], tail: Tail
 ) -> Candidates:
-    there = [visibility.records.events[i] for i in dict.fromkeys(ids) if i in visibility.records.events]
+    read = (visibility.records.events[i] for i in dict.fromkeys(ids) if i in visibility.records.events)
+    there = [event for event in read if not event.derives_nothing]
     inside = [e for e in there if e.id in walk.events or visibility.filters.window.contains(e.timestamp)]
     reasons = visibility.hidden(event.id for event in inside)
     dropped = walk.dropped + Counter(reason for reason in reasons.values() if reason not in _MARKED)

@@ -371,7 +371,7 @@ class SearchPipeline:
         self, opened: OpenRecall, events: Sequence[Event], records: Records, arm: Arm
     ) -> dict[str, Candidate]:
         reasons = {e.id: drop_reason(opened.scope, records.shown(e), opened.request.filters) for e in events}
-        searchable = (e for e in events if not e.is_quotation)
+        searchable = (e for e in events if not e.derives_nothing)
         indexed = [records.as_indexed(e) for e in searchable if reasons[e.id] in (None, DropReason.SUPERSEDED)]
         vectors = self._vectors(opened, indexed)
         return {

@@ -121,7 +121,7 @@ class ReadBacklog:
         after: EventRef | None = None
         while True:
             page = self._timeline.window(scope, WindowQuery(now=now, window=window, limit=_PAGE, after=after))
-            yield from (e for e in page.events if not e.is_private and e.persona_id == scope.persona_id)
+            yield from (e for e in page.events if e.is_summarized and e.persona_id == scope.persona_id)
             after = page.more
             if after is None:
                 return

@@ -205,7 +205,7 @@ class _Noting:
 def _messages(events: Iterable[Event], now: datetime) -> Mapping[str | None, list[Event]]:
     by_persona: dict[str | None, list[Event]] = {}
     for event in events:
-        if not event.is_private and not event.is_carrier and not event.expired(now):
+        if event.is_summarized and not event.is_carrier and not event.expired(now):
             by_persona.setdefault(event.persona_id, []).append(event)
     return by_persona
 

@@ -19,6 +19,9 @@ from recollect.timeline.record import EventDraft, draft_event, event_identity
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
 from recollect.usage import Counted, uncounted
 
+KEY_REUSED = "key_reused"
+"""The reason of a refusal: the event's idempotency key came with another text, role or speaker before."""
+
 _REJECTED = AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
 _MICROSECONDS = 1_000_000
 
@@ -49,13 +52,14 @@ class InvalidDraft:
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """One per event, in order. `event` is the stored one where it was created."""
+    """One per event, in order. `event` is the stored one where it was created; `at` is when that of `event_id` was."""
 
     status: IngestStatus
     event_id: str | None = None
     event: Event | None = None
     reason: str | None = None
     errors: tuple[FieldError, ...] = ()
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +117,11 @@ class IngestEvents:
         if not marks.keys:
             outcomes |= self._refused_again(scope, writes, outcomes)
         self._audit(scope, writes, outcomes, seed, len(drafts) + 1, now)
+        firsts = self._firsts(scope, writes, outcomes)
         results = tuple(
             IngestResult(IngestStatus.INVALID, errors=draft.errors)
             if isinstance(draft, InvalidDraft)
-            else _result(writes[position].event, outcomes[position])
+            else _result(writes[position].event, outcomes[position], firsts.get(position))
             for position, draft in enumerate(drafts)
         )
         self._counted(scope.tenant, sum(result.event is not None for result in results))
@@ -149,6 +154,19 @@ class IngestEvents:
         named = {p: replace(w, fingerprint=marks.fingerprint(scope.tenant, w.event)) for p, w in refused.items()}
         return self._append(scope, named, marks)
 
+    def _firsts(
+        self, scope: Scope, writes: dict[int, EventWrite], outcomes: dict[int, AppendOutcome]
+    ) -> dict[int, Event]:
+        """The stored events of the idempotency keys that came again, wherever they lie in time."""
+        keyed = {p: write.event for p, write in writes.items() if write.event.idempotency_key is not None}
+        firsts = {p: i for p, e in keyed.items() if (i := outcomes[p].event_id) is not None and i != e.id}
+        if not firsts:
+            return {}
+        there = {event.id: event for event in keyed.values()}
+        there |= self._timeline.read(scope, [EventRef(i, keyed[p].timestamp) for p, i in firsts.items()])
+        there |= {i: e for i in firsts.values() if i not in there and (e := self._timeline.find(scope, i))}
+        return {p: there[i] for p, i in firsts.items() if i in there}
+
     def _append(self, scope: Scope, writes: dict[int, EventWrite], marks: SuppressionCheck) -> dict[int, AppendOutcome]:
         """Appends each identity once; repetitions in the same request share the outcome."""
         rejected = [position for position, write in writes.items() if marks.refuses(write.event)]
@@ -170,12 +188,20 @@ def _write(
     return EventWrite(event, identity, marks.fingerprint(scope.tenant, event))
 
 
-def _result(event: Event, outcome: AppendOutcome) -> IngestResult:
+def _says_the_same(event: Event, first: Event) -> bool:
+    return (event.content, event.role, event.speaker) == (first.content, first.role, first.speaker)
+
+
+def _result(event: Event, outcome: AppendOutcome, first: Event | None) -> IngestResult:
+    """`first` has the event's idempotency key, and is stored."""
+    if first is not None and not _says_the_same(event, first):
+        return IngestResult(IngestStatus.REFUSED, first.id, reason=KEY_REUSED, at=first.timestamp)
     status = IngestStatus(outcome.status.value)
     if status is IngestStatus.CREATED and outcome.event_id != event.id:
         status = IngestStatus.DUPLICATE  # the repetition of an event that this same request created
     stored = event if status is IngestStatus.CREATED else None
-    return IngestResult(status, outcome.event_id, stored, outcome.reason)
+    at = (first or event).timestamp if first or stored or event.idempotency_key is None else None
+    return IngestResult(status, outcome.event_id, stored, outcome.reason, at=at)
 
 
 def _conversation(conversation: str, outcomes: Sequence[AppendOutcome]) -> str:

@@ -183,7 +183,7 @@ class KnownSpaces:
         self._noted: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
 
     def note(self, scope: Scope, events: Iterable[Event], now: datetime) -> None:
-        named = dict.fromkeys(e.space_id for e in events if e.space_id is not None and not e.is_private)
+        named = dict.fromkeys(e.space_id for e in events if e.space_id is not None and e.is_searchable)
         unknown = [space for space in named if not self._is_noted(scope, space, now)]
         for part in in_parts(unknown):
             self._write(scope, part, now)

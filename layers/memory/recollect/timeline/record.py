@@ -28,6 +28,7 @@ _DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "event_type": "conversation",
         "views": 0,
         "is_private": False,
+        "derive": True,
         "metadata": {},
         "tags": [],
         "namespace": [],
@@ -102,8 +103,11 @@ def event_identity(scope: Scope, event: Event, given_conversation: str | None, g
     """The dedupe key: 64 hex digits, equal for the same event (P-20).
 
     That is equal scope, labels, conversation as given, role, speaker, type, timestamp and content;
-    `metadata.source_id` replaces the content. Without a given timestamp every event has its own key.
+    `metadata.source_id` replaces the content. Without a given timestamp every event has its own key. Where it has an
+    `idempotency_key`, that alone decides.
     """
+    if event.idempotency_key is not None:
+        return _digest("key", json.dumps([scope.user_id, event.idempotency_key]))
     if not given_timestamp:
         return _digest("id", event.id)
     source_id = event.metadata.get("source_id")
@@ -159,7 +163,8 @@ class EventDraft:
 
     Only our own code gives `tags`: a response has those of the input that it answers (K-75).
 
-    Raises InvalidInput for blank content (K-73) and for an importance outside [0, 1], which is not clamped (K-72).
+    Raises InvalidInput for blank content (K-73), for an importance outside [0, 1], which is not clamped (K-72), and for
+    a key or a vector of an event of which nothing is to be derived.
     """
 
     content: str
@@ -178,6 +183,8 @@ class EventDraft:
     notes: str | None = None
     views: int = 0
     is_private: bool = False
+    derive: bool = True
+    idempotency_key: str | None = None
     expires_at: datetime | None = None
     embedding: bytes | None = None
     metadata: Mapping[str, Json] = field(default_factory=no_metadata)
@@ -188,6 +195,9 @@ class EventDraft:
             raise InvalidInput("must not be blank", ("content",))
         if self.importance is not None and not 0.0 <= self.importance <= 1.0:
             raise InvalidInput("must lie within 0 and 1", ("importance",))
+        for name in ("key", "embedding"):
+            if not self.derive and getattr(self, name) is not None:
+                raise InvalidInput("an event of which nothing is derived has none", (name,))
 
 
 def draft_event(
@@ -222,6 +232,8 @@ def draft_event(
         notes=draft.notes,
         views=draft.views,
         is_private=draft.is_private,
+        derive=draft.derive,
+        idempotency_key=draft.idempotency_key,
         expires_at=draft.expires_at,
         metadata=draft.metadata,
         embedding=draft.embedding,

@@ -106,7 +106,8 @@ def _event(placed: PlacedDraft) -> Mapping[str, Any]:
     draft = placed.draft
     said = {"role": draft.role, "content": draft.content, "metadata": dict(draft.metadata)}
     at = {} if draft.timestamp is None else {"timestamp": iso(draft.timestamp)}
-    return {**said, **at, **({} if draft.speaker is None else {"speaker": draft.speaker})}
+    underived = {} if draft.derive else {"derive": False}
+    return {**said, **at, **underived, **({} if draft.speaker is None else {"speaker": draft.speaker})}
 
 
 @dataclass(slots=True)

@@ -243,17 +243,18 @@ class Read:
 
 
 class OneOf:
-    """One of these words; where the field's type is an enumeration, its member."""
+    """One of these words; where the field's type is an enumeration, its member. `hint` follows in the refusal."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, *names: str, hint: str = "") -> None:
         self.names = names
+        self._hint = hint
 
     def __get_pydantic_core_schema__(self, source: Any, _handler: Any) -> core_schema.CoreSchema:
         made = source if isinstance(source, type) and issubclass(source, Enum) else str
 
         def read(value: Any) -> Any:
             if not isinstance(value, str) or value not in self.names:
-                raise fault(f"must be one of {', '.join(self.names)}")
+                raise fault(f"must be one of {', '.join(self.names)}{self._hint}")
             return made(value)
 
         return core_schema.no_info_plain_validator_function(read)

@@ -84,6 +84,8 @@ class EventAnswer(AnswerModel, title="Event"):
     notes: Maybe[str] = None
     views: Count
     is_private: bool
+    derive: bool
+    idempotency_key: Maybe[str] = None
     expires_at: Maybe[Time] = None
     superseded_by: Maybe[str] = None
     metadata: Free

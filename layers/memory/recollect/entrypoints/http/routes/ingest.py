@@ -38,19 +38,28 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.problems import INVALID, fault_list, faults_of, kind_of, problem
 from recollect.entrypoints.http.routing import Routes
-from recollect.timeline.ingest import FieldError, IngestAnswer, IngestResult, IngestStatus, InvalidDraft
+from recollect.timeline.ingest import KEY_REUSED, FieldError, IngestAnswer, IngestStatus, InvalidDraft
 from recollect.timeline.record import EventDraft
 
 MOST_EVENTS = 100
+_KEY_REUSED = KeyReused("each event's idempotency key came with another text, role or speaker")
 _Title = Annotated[str, Text(4 * 1024)]
 _AnyText = Annotated[str, Text(CONTENT_BYTES)]
 _Name = Annotated[str, Text(1024)]
 _Names = Annotated[list[_Name], Field(min_length=0, max_length=1000)]
 
 
+_NO_PERSON = (
+    ": an event is what somebody said. What a tool or the system says stands in the conversation's log, "
+    "POST /v1/users/{user_id}/conversations/{conversation_id}/log"
+)
+
+
 class NewEvent(RequestModel):
-    role: Maybe[Annotated[str, OneOf("user", "bot", "assistant")]] = Field(
-        None, description="`assistant` is stored as `bot`; absent: `user`."
+    role: Maybe[Annotated[str, OneOf("user", "bot", "assistant", hint=_NO_PERSON)]] = Field(
+        None,
+        description="`assistant` is stored, shown and filtered by as `bot`; absent: `user`. What a tool or the system "
+        "says belongs in the conversation's log.",
     )
     speaker: Maybe[Identifier] = Field(None, description="Name of who spoke.")
     content: Content = Field(description="At most 64 KiB of UTF-8.")
@@ -74,10 +83,22 @@ class NewEvent(RequestModel):
     notes: Maybe[Annotated[str, Text(16 * 1024)]] = None
     views: Maybe[Annotated[int, Field(ge=0, le=LARGEST_WHOLE)]] = None
     is_private: Maybe[bool] = Field(None, description="Private events are listed and exported, and never found.")
+    derive: Maybe[bool] = Field(
+        None,
+        description="False: it stays in the timeline and in its conversation's window, and nothing is derived of it: "
+        "no memory, summary, goal or contradiction, and no search finds it. Without `key` and `embedding`.",
+    )
+    idempotency_key: Maybe[Identifier] = Field(
+        None,
+        description="A user has one event of it: a redelivery is a `duplicate` at whatever time and in whatever "
+        "conversation, with another text, role or speaker `refused` (`key_reused`).",
+    )
     expires_at: Maybe[Instant] = Field(None, description="Gone from every read from that instant on.")
     embedding: Maybe[Vector] = Field(None, description="The caller's own vector, of the embedder's dimension.")
     metadata: Maybe[Metadata] = Field(
-        None, description="At most 16 KiB of JSON, 8 levels. `source_id` names an importer's turn."
+        None,
+        description="At most 16 KiB of JSON, 8 levels. `source_id` names an importer's turn: with it, an event of the "
+        "same time, conversation and role is a duplicate whatever its text.",
     )
 
 
@@ -149,8 +170,9 @@ routes = Routes()
 def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     """Stores 1 to 100 events; answers once they are durable.
 
-    201 if any was created, 422 if all were invalid, else 200. An idempotency key that came with another body is a 422
-    too, whose `results` are those of the first request: what that stored stands.
+    201 if any was created, 422 if all were invalid or came with an idempotency key of another event's words, else 200.
+    A request's idempotency key that came with another body is a 422 too, whose `results` are those of the first
+    request: what that stored stands.
     """
     scope = request.scope(body)
     drafts = [_draft(event, app, body.labels) for event in body.events]
@@ -163,7 +185,7 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
         ingested = app.timeline.events.ingest(
             scope, body.conversation_id, drafts, attempt.seed, request.now, rules.result(), marks.result()
         )
-        return _record(ingested, drafts)
+        return _record(ingested)
 
     try:
         answer = idempotent(app, request, work, ids=len(drafts) + 1)
@@ -171,6 +193,9 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
         return _of_the_first(app, scope, error)
     found = _current(app, scope, answer) if answer.replayed else answer.body
     results = [_with_errors(result, draft) for result, draft in zip(found["results"], drafts, strict=True)]
+    if all(result.reason == KEY_REUSED for result in results):
+        more = {"conversation_id": found["conversation_id"], "results": [result.document() for result in results]}
+        return problem(kind_of(_KEY_REUSED), str(_KEY_REUSED), more=more)
     shown = EventsAnswer(conversation_id=found["conversation_id"], results=results)
     return answer.reply(shown, {"events": len(drafts), **_counts(results)})
 
@@ -193,18 +218,13 @@ def _for_the_domain(event: NewEvent, app: App) -> dict[str, Any]:
     return {"role": role, "event_type": event_type, "embedding": embedding}
 
 
-def _record(ingested: IngestAnswer, drafts: Sequence[EventDraft | InvalidDraft]) -> Answer:
+def _record(ingested: IngestAnswer) -> Answer:
     """What an idempotency record holds: ids and statuses; `at` finds the events again. No text, no errors."""
     created = any(result.status is IngestStatus.CREATED for result in ingested.results)
     results = [Ingested.made_of(one, one.event, errors=None).document() for one in ingested.results]
-    at = [_timestamp(result, draft) for result, draft in zip(ingested.results, drafts, strict=True)]
+    at = [iso(one.at) if one.at is not None else None for one in ingested.results]
     body = {"conversation_id": ingested.conversation_id, "results": results, "at": at}
     return Answer(201 if created else 200, body)
-
-
-def _timestamp(result: IngestResult, draft: EventDraft | InvalidDraft) -> str | None:
-    moment = result.event.timestamp if result.event else getattr(draft, "timestamp", None)
-    return iso(moment) if moment else None
 
 
 def _current(app: App, scope: Scope, answer: Answer) -> Mapping[str, Any]:
