@@ -161,6 +161,11 @@ def test_items_are_kept_found_listed_and_deleted(memory: Recollect, user: str) -
     found = memory.search_items(["users", user], query="jam", where={"n": {"gte": 1}})
     assert [one["key"] for one in found] == ["taste"]
     assert memory.item_namespaces(["users", user]) == [["users", user]]
+    memory.put_item(place[0], "own", {"likes": "tea"}, vectors=[[1, 0]], user_id=user)
+    own = memory.search_items(["users", user], query_vector=[1, 0], filter={"likes": {"$ne": "jam"}}, refresh_ttl=False)
+    assert [one["key"] for one in own] == ["own"]
+    assert memory.item(place[0], "own", refresh_ttl=False) is not None
+    assert memory.delete_items(["users", user], filter={"likes": "tea"})["matched"] == 1
     memory.delete_item(*place, version=1)
     assert memory.item(*place) is None
     assert memory.item_batch([{"get": {"namespace": place[0], "key": place[1]}}]) == [{}]

@@ -472,18 +472,21 @@ class AsyncResources:
         index: Sequence[str] | bool | None = None,
         ttl_minutes: float | None = None,
         user_id: str | None = None,
+        vectors: Sequence[Sequence[float]] | None = None,
         version: int | None = None,
     ) -> None:
         """Keeps a document exactly, in the place of what was there; `index` names the fields that are embedded.
 
-        Raises VersionMismatch where `version` is not its version; 0 is that of a place where nothing is.
+        `vectors` are the application's own instead. Raises VersionMismatch where `version` is not its version; 0 is
+        that of a place where nothing is.
         """
         body = {"namespace": namespace, "key": key, "value": value, "index": index, "ttl": ttl_minutes}
-        await self._answer(store("PUT", "items", {**body, "user_id": user_id}, version=version))
+        await self._answer(store("PUT", "items", {**body, "user_id": user_id, "vectors": vectors}, version=version))
 
-    async def item(self, namespace: Sequence[str], key: str) -> Json | None:
-        """One item; None where there is none."""
-        return await self._answer(store("GET", "items", query={"namespace": ".".join(namespace), "key": key})) or None
+    async def item(self, namespace: Sequence[str], key: str, *, refresh_ttl: bool | None = None) -> Json | None:
+        """One item; None where there is none. With `refresh_ttl` False its lifetime does not begin anew."""
+        query = {"namespace": ".".join(namespace), "key": key, "refresh_ttl": refresh_ttl}
+        return await self._answer(store("GET", "items", query=query)) or None
 
     async def delete_item(self, namespace: Sequence[str], key: str, *, version: int | None = None) -> None:
         """Deletes an item. Raises VersionMismatch where `version` is not its version."""
@@ -494,12 +497,21 @@ class AsyncResources:
         prefix: Sequence[str] = (),
         *,
         query: str | None = None,
+        query_vector: Sequence[float] | None = None,
         where: Mapping[str, Any] | None = None,
+        filter: Mapping[str, Any] | None = None,
         limit: int = 10,
         offset: int = 0,
+        refresh_ttl: bool | None = None,
     ) -> list[Json]:
-        """Items below a prefix, by meaning and by fields (docs/filters.md); without a query the last written first."""
-        body = {"namespace_prefix": prefix, "query": query, "where": where, "limit": limit, "offset": offset}
+        """Items below a prefix, by meaning and by fields; without a query the last written first.
+
+        `where` is the grammar of docs/filters.md, `filter` LangGraph's form of it; `query_vector` is compared with the
+        application's own vectors. With `refresh_ttl` False no lifetime begins anew.
+        """
+        asked = {"query": query, "query_vector": query_vector, "where": where, "filter": filter}
+        page = {"limit": limit, "offset": offset, "refresh_ttl": refresh_ttl}
+        body = {"namespace_prefix": prefix, **asked, **page}
         return list((await self._answer(store("POST", "items/search", body)))["items"])
 
     async def delete_items(
@@ -507,21 +519,29 @@ class AsyncResources:
         namespace_prefix: Sequence[str] = (),
         *,
         where: Mapping[str, Any] | None = None,
+        filter: Mapping[str, Any] | None = None,
         dry_run: bool = False,
         limit: int | None = None,
     ) -> Json:
         """Deletes the items below a prefix that pass `where`, at most 1,000; while there are `more`, call it again.
 
-        `matched` is their number, `items` are places of some; with `dry_run` nothing is deleted.
+        `filter` is LangGraph's form; `matched` is their number, `items` are places of some; with `dry_run` nothing is
+        deleted.
         """
-        body = {"namespace_prefix": list(namespace_prefix), "where": where, "dry_run": dry_run, "limit": limit}
-        return await self._answer(store("POST", "items/delete", body))
+        which = {"namespace_prefix": list(namespace_prefix), "where": where, "filter": filter}
+        return await self._answer(store("POST", "items/delete", {**which, "dry_run": dry_run, "limit": limit}))
 
     async def item_namespaces(
-        self, prefix: Sequence[str] = (), *, suffix: Sequence[str] = (), max_depth: int | None = None, limit: int = 100
+        self,
+        prefix: Sequence[str] = (),
+        *,
+        suffix: Sequence[str] = (),
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
     ) -> list[list[str]]:
         """Namespaces that have items, sorted; `*` is any one label."""
-        body = {"prefix": prefix, "suffix": suffix, "max_depth": max_depth, "limit": limit}
+        body = {"prefix": prefix, "suffix": suffix, "max_depth": max_depth, "limit": limit, "offset": offset}
         return list((await self._answer(store("POST", "namespaces", body)))["namespaces"])
 
     async def item_batch(self, operations: Sequence[Mapping[str, Any]]) -> list[Json]:
@@ -548,17 +568,32 @@ class AsyncResources:
         return list((await self._answer(call))["goals"])
 
     async def patch_goal(
-        self, user_id: str, goal_id: str, changes: Mapping[str, Any], *, version: int | None = None
+        self,
+        user_id: str,
+        goal_id: str,
+        changes: Mapping[str, Any],
+        *,
+        persona_id: str | None = None,
+        version: int | None = None,
     ) -> Json:
         """Changes any of goal, status, check_in_frequency. Raises VersionMismatch where `version` is not its own."""
-        return await self._answer(patch("users", user_id, "goals", goal_id, body=present(changes), version=version))
+        segments, query = ("users", user_id, "goals", goal_id), {"persona_id": persona_id}
+        return await self._answer(patch(*segments, body=present(changes), version=version, query=query))
 
     async def check_in(
-        self, user_id: str, goal_id: str, day: date | str, status: str, *, idempotency_key: str | None = None
+        self,
+        user_id: str,
+        goal_id: str,
+        day: date | str,
+        status: str,
+        *,
+        persona_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Json:
         """Notes that an occasion was `completed` or `missed`; answers the goal. Raises NotFound."""
         segments, body = ("users", user_id, "goals", goal_id, "check-ins"), {"date": day, "status": status}
-        return await self._answer(post_once(idempotency_key, *segments, body=body))
+        call = post_once(idempotency_key, *segments, body=body, query={"persona_id": persona_id})
+        return await self._answer(call)
 
     def decisions(self, user_id: str, **options: Unpack[DecisionListOptions]) -> AsyncIterator[Json]:
         """Decisions between memories, by newest winner, through all pages."""
@@ -684,13 +719,15 @@ class AsyncResources:
         """What the tenant asked for, this month and since the first day that has a count; for administrators."""
         return await self._answer(get("usage"))
 
-    def rejections(self, user_id: str, **narrowing: Unpack[Narrowing]) -> AsyncIterator[Json]:
-        """Rejected values, oldest first: ids, times, scopes, through all pages."""
-        return self._items(get("users", user_id, "rejections", query=narrowing), "rejections")
+    def rejections(
+        self, user_id: str, *, limit: int | None = None, **narrowing: Unpack[Narrowing]
+    ) -> AsyncIterator[Json]:
+        """Rejected values, oldest first: ids, times, scopes, through all pages; `limit` is a page's."""
+        return self._items(get("users", user_id, "rejections", query={**narrowing, "limit": limit}), "rejections")
 
-    async def lift_rejection(self, user_id: str, rejection_id: str) -> None:
+    async def lift_rejection(self, user_id: str, rejection_id: str, **narrowing: Unpack[Narrowing]) -> None:
         """Accepts a rejected value again. Raises NotFound."""
-        await self._answer(delete("users", user_id, "rejections", rejection_id))
+        await self._answer(delete("users", user_id, "rejections", rejection_id, query=narrowing))
 
     async def erase_user(self, user_id: str) -> str:
         """Erases a user everywhere: no read returns earlier records after the response. Answers the erasure's id."""

@@ -100,13 +100,13 @@ def store(
     method: str,
     part: str,
     body: Mapping[str, Any] | None = None,
-    query: Mapping[str, str] | None = None,
+    query: Mapping[str, Any] | None = None,
     version: int | None = None,
 ) -> Call:
     """A call under `/store`, of the items of applications; None in the body is left out. Version 0 is of nothing."""
     sent = None if body is None else present(body)
     headers = {"If-None-Match": "*"} if version == 0 else _if_match(version)
-    return Call(method=method, path=f"/store/{part}", query=query or {}, body=sent, headers=headers)
+    return Call(method=method, path=f"/store/{part}", query=_query(query), body=sent, headers=headers)
 
 
 def next_page(call: Call, link: str) -> Call | None:
@@ -168,16 +168,18 @@ def plain(value: Any) -> Any:
 
 def _call(method: str, segments: tuple[str, ...], query: Mapping[str, Any] | None = None) -> Call:
     path = "/v1/" + "/".join(map(path_segment, segments))
-    return Call(
-        method=method, path=path, query={name: _in_query(value) for name, value in present(query or {}).items()}
-    )
+    return Call(method=method, path=path, query=_query(query))
+
+
+def _query(given: Mapping[str, Any] | None) -> dict[str, str]:
+    return {name: _in_query(value) for name, value in present(given or {}).items()}
 
 
 def _in_query(value: Any) -> str:
-    """Labels with slashes between, an object as JSON."""
+    """Labels with slashes between, an object and yes or no as JSON."""
     if isinstance(value, list):
         return "/".join(map(str, value))
-    return json.dumps(value) if isinstance(value, dict) else str(value)
+    return json.dumps(value) if isinstance(value, dict | bool) else str(value)
 
 
 def _if_match(version: int | str | None) -> dict[str, str]:
