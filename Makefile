@@ -50,8 +50,8 @@ engines-stop: ## ends them
 build: $(STAMP) ## builds functions and layers with SAM
 	infra/sam.sh build
 
-dist: $(STAMP) ## wheel and sdist in dist/, the same bytes from the same sources, checked by twine
-	$(BIN)/python -m infra.tools.dist
+dist: $(STAMP) ## wheel and sdist in dist/, the same bytes from the same sources, checked by twine; URL=https://… is the repository's
+	$(BIN)/python -m infra.tools.dist $(if $(URL),--url $(URL))
 
 local-invoke: $(STAMP) ## runs a built function on the local engines: make local-invoke EVENT=ingest.http-events
 	@$(BIN)/python -m infra.local invoke $(EVENT)

@@ -1,12 +1,16 @@
 """Builds the sdist and, from it, the wheel; the same bytes from the same sources. Then twine checks them.
 
-python -m infra.tools.dist [--to DIST]    needs no network: the build runs on the setuptools that is installed here
+python -m infra.tools.dist [--to DIST] [--url https://…]
+
+Needs no network: the build runs on the setuptools that is installed here. A registry shows the README alone: its links
+into the repository lead to `--url`, where that lies, which the archives then name too; without one they are words.
 """
 
 import argparse
 import gzip
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,15 +22,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "layers/memory/recollect"
 _BESIDE = ("pyproject.toml", "README.md", "LICENSE")
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)")
 _WITHOUT_HISTORY = 1_735_689_600
 """Seconds of the epoch that stand in the archives where neither git nor SOURCE_DATE_EPOCH says another moment."""
 
 
-def build(target: Path) -> list[Path]:
+def build(target: Path, url: str | None = None) -> list[Path]:
     """The archives in `target`, in place of older ones of their names. Raises CalledProcessError."""
     with tempfile.TemporaryDirectory(prefix="recollect-dist-") as folder:
         sources, made = Path(folder, "sources"), Path(folder, "made")
-        _stage(sources)
+        _stage(sources, url)
         moment = _moment()
         command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(made), str(sources)]
         _run(command, {**os.environ, "SOURCE_DATE_EPOCH": str(moment)})
@@ -54,11 +59,32 @@ def normalized(sdist: bytes, moment: int) -> bytes:
     return made.getvalue()
 
 
-def _stage(sources: Path) -> None:
+def for_a_registry(readme: str, url: str | None) -> str:
+    """The README without a link that leads nowhere; an image that cannot be shown is left out."""
+
+    def told(link: re.Match[str]) -> str:
+        image, words, target = link.groups()
+        if url is None:
+            return "" if image else words
+        return f"{image}[{words}]({url}/{'raw' if image else 'blob'}/main/{target})"
+
+    return _LINK.sub(told, readme)
+
+
+def with_urls(project: str, url: str | None) -> str:
+    """pyproject.toml with the addresses of the repository at that URL."""
+    named = {"Homepage": url, "Changelog": f"{url}/blob/main/CHANGELOG.md", "Documentation": f"{url}/tree/main/docs"}
+    table = "".join(f'{name} = "{address}"\n' for name, address in named.items())
+    return project if url is None else f"{project}\n[project.urls]\n{table}"
+
+
+def _stage(sources: Path, url: str | None) -> None:
     """A copy of what is packed, so that nothing of a build lies in the checkout, with modes that no umask changes."""
     shutil.copytree(ROOT / PACKAGE, sources / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
     for name in _BESIDE:
         shutil.copy(ROOT / name, sources / name)
+    for name, made in (("README.md", for_a_registry), ("pyproject.toml", with_urls)):
+        (sources / name).write_text(made((ROOT / name).read_text("utf-8"), url), "utf-8")
     for path in sources.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -85,7 +111,9 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Wheel and sdist of Recollect.")
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the folder they are put in")
-    for archive in build(parser.parse_args().to):
+    parser.add_argument("--url", help="where the repository lies, such as https://github.com/OWNER/recollect")
+    given = parser.parse_args()
+    for archive in build(given.to, given.url and given.url.rstrip("/")):
         sys.stdout.write(f"{archive} ({archive.stat().st_size / 1e6:.1f} MB)\n")
 
 

@@ -34,7 +34,7 @@ AS_GIVEN = {"search": SearchOptions, "context": ContextOptions}
 
 def test_every_option_of_a_route_is_one_of_its_method() -> None:
     sent = asyncio.run(_sent())
-    missing = {}
+    missing: dict[str, set[str]] = {}
     for operation, fields in _offered().items():
         given = set().union(*(names for place, names in sent if re.fullmatch(_pattern(operation), place)))
         lacking = fields - given - UNASKED.get(operation, set())
@@ -73,7 +73,7 @@ def _resolved(told: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, A
         for name in found["$ref"].removeprefix("#/").split("/"):
             place = place[name]
         found = place
-    return found
+    return dict(found)
 
 
 async def _sent() -> list[tuple[str, set[str]]]:

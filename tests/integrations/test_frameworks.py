@@ -199,8 +199,8 @@ def test_of_pydantic_ai_s_writers_the_second_is_told(memory: Recollect) -> None:
             memory.put_item(*args, **options)
             memory.put_item(*args, **options)
 
-        def item(self, *args: Any) -> Any:
-            return memory.item(*args)
+        def item(self, *args: Any, **options: Any) -> Any:
+            return memory.item(*args, **options)
 
     store = RecollectConversations(user_id="pydantic-3", memory=memory)
     forgetful = RecollectConversations(user_id="pydantic-3", memory=Forgetful("http://none.invalid"))
