@@ -35,7 +35,7 @@ check: $(STAMP) ## formatting, lint, types, imports, templates, the image, gener
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/cfn-lint template.yaml infra/data.yaml
 	$(BIN)/hadolint Dockerfile
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/deploy.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/python -m infra.tools.generate --check
 
 docs: $(STAMP) ## writes the generated documents: OpenAPI, settings, layer requirements

@@ -1,5 +1,7 @@
 """The Dockerfile, as far as it goes without Docker: what it copies is there, and what it runs runs."""
 
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +22,8 @@ IGNORE = (ROOT / ".dockerignore").read_text("utf-8")
 PAGE = (ROOT / "docs/docker.md").read_text("utf-8")
 SERVED = ("first-start", "complete")
 KEYS = '{"a-long-random-key":{"tenant":"acme","admin":true}}'
+(JOB,) = yaml.safe_load((ROOT / ".github/workflows/image.yml").read_text("utf-8"))["jobs"].values()
+STEPS = JOB["steps"]
 START_SECONDS = 60
 
 
@@ -77,7 +81,8 @@ def test_what_is_copied_is_there_is_sent_and_makes_the_wheel(tmp_path: Path) -> 
     package = ROOT / "layers/memory/recollect"
     with ZipFile(wheel) as packed:
         names = set(packed.namelist())
-    sources = {path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    left = {"__pycache__", "contracts"}
+    sources = {path for path in package.rglob("*") if path.is_file() and not left & set(path.parts)}
     assert {str(path.relative_to(package.parent)) for path in sources} <= names
 
 
@@ -133,10 +138,24 @@ def test_it_serves_is_healthy_and_ends_when_it_is_stopped(tmp_path: Path) -> Non
     while (healthy := status_of(ran(tmp_path, probe))) != 0 and time.monotonic() < until:
         assert server.poll() is None, server.communicate()
     assert healthy == 0
+    (asked,) = [one["run"] for one in STEPS if one.get("id") == "asked"]
+    bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    for script, status in ((asked, 0), (asked.replace("'I moved to Lyon'", "'I moved to Rome'"), 1)):
+        done = subprocess.run([*bash, script], env={**os.environ, "PORT": port}, capture_output=True, check=False)
+        assert done.returncode == status, done.stderr
     server.terminate()
     server.communicate(timeout=START_SECONDS)
     assert server.returncode == 0
     assert (tmp_path / "recollect.db").is_file()
+
+
+def test_the_workflow_builds_runs_asks_and_stops_the_image_of_this_checkout() -> None:
+    assert JOB["env"]["RECOLLECT_API_KEYS"] == KEYS
+    commands = [words for one in STEPS for words in re.findall(r"docker (\w+)", one.get("run", ""))]
+    assert [one for one in commands if one in ("build", "run", "stop")] == ["build", "run", "stop"]
+    assert all(re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40}", one["uses"]) for one in STEPS if "uses" in one)
+    started = next(one["run"] for one in STEPS if "docker run" in one.get("run", ""))
+    assert f":{the('EXPOSE').rest}" in started
 
 
 def test_the_compose_file_names_services_and_settings_that_are_there() -> None:
