@@ -5,6 +5,7 @@ What they cost is counted apart, for messages as people write them: `infra/tools
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import time
 from collections.abc import Callable
@@ -31,15 +32,20 @@ from recollect.timeline.timeline import PendingEvent
 USER = "counted"
 CONVERSATION = "counted-conversation"
 TURNS = 1000
+LONG_BYTES = 1024
 
 
 class Subject:
-    """The user whose work is counted, and a text of exactly 1 KB that is new each time."""
+    """The user whose work is counted, and what people say: turns of the talks that are not loaded, put together.
 
-    def __init__(self, app: App) -> None:
+    (A text that is the same each time but for a number would change the one before each time.)
+    """
+
+    def __init__(self, app: App, data: DataSet) -> None:
         self.app = app
         self.scope = Scope(TENANT, USER)
         self._said_at = FIRST + 2 * TURNS * APART
+        self._said = itertools.cycle(turn.text for turn in data.turns[TURNS:])
 
     def draft(self, important: bool = False, telling: bool = False) -> EventDraft:
         """A turn of 1,024 bytes; `important` gives it 0.9, so that it enters the index of important ones.
@@ -47,8 +53,10 @@ class Subject:
         In a `telling` one a cue rule recognises the value of an attribute: it becomes a memory, whatever its score.
         """
         self._said_at += timedelta(minutes=1)
-        words = ("I live in Lisbon now. " if telling else "") + 30 * "The parcel lies by the green door. "
-        text = f"{secrets.token_hex(4)}. {words}"[:1024]
+        text = "I live in Lisbon now. " if telling else ""
+        while len(text) < LONG_BYTES:
+            text += f"{next(self._said)} "
+        text = text[:LONG_BYTES]
         importance = 0.9 if important else 0.4
         return EventDraft(content=text, speaker="Caroline", timestamp=self._said_at, importance=importance)
 
@@ -84,7 +92,7 @@ def aws_costs(data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model
     kept.prepare([passage_of(turn) for turn, _, _ in said], TextKind.PASSAGE)
     with engines_app(embedder, model) as app:
         Loader(app, kept, store_without_transactions(app)).load(USER, said, WRITERS)
-        subject = Subject(app)
+        subject = Subject(app, data)
         subject.project(subject.ingest([subject.draft()]))  # the conversation's first message has more to write
         return _counts(subject, data)
 
@@ -97,7 +105,7 @@ def _counts(subject: Subject, data: DataSet) -> dict[str, Any]:
         "important turn": lambda: subject.draft(important=True),
         "telling turn": lambda: subject.draft(telling=True),
     }
-    figures: dict[str, Any] = {"content_bytes": 1024}
+    figures: dict[str, Any] = {"content_bytes": LONG_BYTES}
     for name, draft in turns.items():
         refs: list[EventRef] = []
         figures[f"ingest, {name}"] = counted(counter, lambda d=draft, r=refs: r.extend(subject.ingest([d()])))  # type: ignore[misc]

@@ -346,13 +346,15 @@ does; those of the processor hardly do, and there is nothing else to wait for. *
 scripts, nothing compressed."""
 
 _CALLS = """\
-A user with 1,000 turns; the turn has 1,024 bytes. Counted on the real adapters through the SDK's own events: each call
-is held up for 80 ms, and the longest chain of calls that do not overlap is the number of waves. Units are what DynamoDB
-Local says, or AWS's rules where they give more. A *telling* turn changes what another said."""
+A user with 1,000 turns; the turn has 1,024 bytes, put together of what people said (LoCoMo). Counted on the real
+adapters through the SDK's own events: each call is held up for 80 ms, and the longest chain of calls that do not
+overlap is the number of waves. Units are what DynamoDB Local says, or AWS's rules where they give more. A *telling*
+turn begins with where one lives."""
 
 _PRICED = """\
-What a million of each costs, for both search engines, and what an idle stack does, is counted apart, for messages as
-people write them: [operations](operations.md#what-it-costs)."""
+Here the newest hundred messages have 1 KB. What a million of each costs, for both search engines, and what an idle
+stack does, is counted apart, for messages as people write them, of which a context reads at most 45 units
+(`tests/engines/test_read_units.py`): [operations](operations.md#what-it-costs)."""
 
 _PAIRS = """\
 Pairs of statements of writers whom the judge has not learnt from, read without a store, where missed is neither settled
@@ -377,7 +379,9 @@ Then it answers the requests that its clients ask for most to itself, and nothin
 (`entrypoints/http/warm_up.py`). On Lambda a start has a whole processor, and a request of a function of 512 MB less
 than a third of one. Bare is `import aws_lambda_powertools, boto3` from the same layer. With neither, a first answer
 took (2026-11-26, in the same way, over an empty store) 346 ms of ingest, 199 of memories, 248 of retrieval, 403 of
-context, 318 of knowledge, 242 of mcp."""
+context, 318 of knowledge, 242 of mcp. Beside much other work a first answer is slower than it is: a start begins no
+warm-up after three seconds by the clock. (On 2026-11-27, beside a load of 19, `knowledge` had 1.4; in five processes
+measured again by themselves, 62 ms over 64.)"""
 
 _MEMORY = """\
 What a warm answer to a function's sample event takes, and its duration costs a million times, at several sizes.

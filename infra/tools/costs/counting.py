@@ -55,7 +55,6 @@ ROUNDS_OF = {
 DELETED_FOR_NOTHING = ("DeleteObject", "DeleteObjects")
 """Of S3's requests, those that it takes nothing for."""
 WAVES = ("store_waves", "engine_waves")
-LONG_BYTES = 1024
 READ_BACK = lines_wanted(MEMORY_TOKENS)
 TURN_SECONDS = 20.0
 Prepared = Callable[[], Callable[[], object]]
@@ -110,22 +109,15 @@ class _Unjudged:
 
 
 class Talking(Subject):
-    """The user whose work is counted, and what people say: turns of the talks that are not loaded, put together."""
-
-    def __init__(self, app: App, data: DataSet) -> None:
-        super().__init__(app)
-        self._said = itertools.cycle(turn.text for turn in data.turns[TURNS:])
+    """The user whose work is counted, and who says what people say when they say it."""
 
     def said(self) -> EventDraft:
         """A message as somebody says it: it arrives at once, so that nothing newer can have ended it already."""
-        return replace(self.draft(), content=next(self._said), timestamp=utc_now())
+        return EventDraft(content=next(self._said), speaker="Caroline", timestamp=utc_now(), importance=0.4)
 
     def long(self) -> EventDraft:
         """A message of 1 KB, of several put together."""
-        text = ""
-        while len(text) < LONG_BYTES:
-            text += f"{next(self._said)} "
-        return replace(self.said(), content=text[:LONG_BYTES])
+        return replace(self.draft(), timestamp=utc_now())
 
 
 def _packed_before(app: App, prepare: Prepared) -> Prepared:
@@ -169,7 +161,7 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
     app.projection.reconciliation.run(utc_now())
     yield LONG, projected(1, subject.long)
     yield LONG_SHARED, projected(SHARED_BY, subject.long)
-    yield LONG_UNJUDGED, projected(1, subject.long, Subject(App(app.settings, cast(Parts, _Unjudged(app.parts)))))
+    yield LONG_UNJUDGED, projected(1, subject.long, Subject(App(app.settings, cast(Parts, _Unjudged(app.parts))), data))
     yield "packing", lambda: _packing(subject)
     app.projection.reconciliation.run(utc_now())
     yield from _idle(app)

@@ -36,7 +36,7 @@ class ContradictionUseCases(UseCases):
 
     @cached_property
     def candidates(self) -> FindContradicting:
-        return FindContradicting(self._parts.timeline, self._search_index.in_use)
+        return FindContradicting(self._parts.timeline, self._search_index.in_use, self._parts.concurrency)
 
     def end_of_value(self, event: Event) -> datetime:
         """Until when a keyed value holds by its own words, exclusive; OPEN_ENDED where it holds for good."""

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from recollect.contradictions.decisions import BY_KEY, Verdict
 from recollect.contradictions.judge import Profile, Relation, RelationJudge, RelationKind, Said, TimeBound
@@ -21,7 +22,7 @@ from recollect.core.vectors import FloatArray
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemory
-from recollect.ports import Items, SearchIndex, Timeline
+from recollect.ports import Concurrency, Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters, narrowed_to
 from recollect.retrieval.nomination import Candidate, NominationRequest
 from recollect.rules.groups import ConflictRules, Rules
@@ -61,16 +62,26 @@ class Candidates:
 
 
 class FindContradicting:
-    """Asks the index only for records that may end something, or that come late. `without` are ids never answered."""
+    """Asks the index only for records that may end something, or that come late, side by side.
 
-    def __init__(self, timeline: Timeline, index: SearchIndex, without: Collection[str] = frozenset()) -> None:
+    `without` are ids never answered.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        index: SearchIndex,
+        concurrency: Concurrency,
+        without: Collection[str] = frozenset(),
+    ) -> None:
         self._timeline = timeline
         self._index = index
+        self._concurrency = concurrency
         self._without = without
 
     def sparing(self, event_ids: Collection[str]) -> "FindContradicting":
         """The same, which never answers these."""
-        return FindContradicting(self._timeline, self._index, event_ids)
+        return FindContradicting(self._timeline, self._index, self._concurrency, event_ids)
 
     def find(self, batch: ProjectedRecords, profiles: Mapping[str, Profile]) -> Candidates:
         """Other records that may contradict these; `profiles` has what each states. Raises Unavailable."""
@@ -79,9 +90,15 @@ class FindContradicting:
         unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
         found = {event.id: self._of_slot(scope, event) for event in events}
         vectors = dict(batch.vectors)
-        for event in asking:
-            near = self._near(scope, event, profiles[event.id], batch.vectors.get(event.id), now)
-            found[event.id] |= {hit.ref.id: hit.ref for hit in near}
+        begun = {
+            event.id: self._concurrency.submit(
+                partial(self._near, scope, event, profiles[event.id], batch.vectors.get(event.id), now)
+            )
+            for event in asking
+        }
+        for event_id, asked in begun.items():
+            near = asked.result()
+            found[event_id] |= {hit.ref.id: hit.ref for hit in near}
             vectors |= {hit.ref.id: hit.vector for hit in near if hit.vector is not None}
         passed = found.keys() | self._without
         refs = {i: ref for some in (unprojected, *found.values()) for i, ref in some.items() if i not in passed}
