@@ -3,6 +3,9 @@
 import json
 import re
 from html import unescape
+from typing import Any
+
+import pytest
 
 from entrypoints.console.visiting import Visitor, one_memory, visible
 from entrypoints.http.calling import Caller, Laptop
@@ -72,11 +75,22 @@ def test_an_event_without_a_memory_is_set_right(caller: Caller, visitor: Visitor
     assert [one["content"] for one in again] == ["My cat is called Momo"]
 
 
-def test_what_is_private_becomes_no_memory(caller: Caller, visitor: Visitor) -> None:
-    (event,) = caller.added("My cat is called Mono", is_private=True)
+@pytest.mark.parametrize(
+    ("given", "shown", "told"),
+    [
+        ({"is_private": True}, "it is private", "What is private has no memory"),
+        ({"derive": False}, "nothing is derived of it", "What nothing is derived of has no memory"),
+    ],
+)
+def test_what_is_private_or_not_to_be_derived_becomes_no_memory(
+    caller: Caller, visitor: Visitor, given: dict[str, Any], shown: str, told: str
+) -> None:
+    (event,) = caller.added("My cat is called Mono", **given)
+    page = visitor.get(f"/console/users/anna/events/{event}")
+    assert (f"No memory was made of it: {shown}" in visible(page), "Set it right" in visible(page)) == (True, False)
     path = f"/console/users/anna/events/{event}/correct"
     visitor.get(path)
-    assert "private" in visible(visitor.post(path, content="Momo"))
+    assert told in visible(visitor.post(path, content="Momo"))
     assert caller.get("/v1/users/anna/memories").json["memories"] == []
 
 

@@ -231,9 +231,10 @@ def _half_corrected(visit: Visit, refused: Refusal) -> Reply:
 
 
 def _no_correction(event: Mapping[str, Any], form: Mapping[str, str]) -> str | None:
-    """Why an event is not set right so: a memory is never private."""
-    if event["is_private"]:
-        return "What is private has no memory: it can only be forgotten."
+    """Why an event is not set right so: a memory is never private, nor of what nothing is derived of."""
+    if event["is_private"] or not event["derive"]:
+        what = "What is private" if event["is_private"] else "What nothing is derived of"
+        return f"{what} has no memory: it can only be forgotten."
     if form.get("version") != str(event["version"]):
         return "It has changed since the page was shown. Look at it again."
     return "These are the words as they are." if form.get("content", "").strip() == event["content"].strip() else None
