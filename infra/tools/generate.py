@@ -24,6 +24,7 @@ from infra.tools.data_template import FILE as DATA_TEMPLATE
 from infra.tools.data_template import data_template_file
 from infra.tools.date_words import FILE as DATE_WORDS
 from infra.tools.date_words import date_words_file
+from infra.tools.pictures import stale
 from infra.tools.specification import specification_page
 from infra.tools.sync_client import FILES as SYNC_CLIENT
 from infra.tools.sync_client import sync_client_file
@@ -108,13 +109,16 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Writes them all; with --check compares instead, and answers 1 where one is stale."""
+    """Writes them all; with --check compares instead, and answers 1 where one is stale; old pictures are only named."""
     if "--check" not in arguments:
         write()
         return 0
     wrong = [f"{name} is stale: make docs" for name, make in DOCUMENTS.items() if _text_of(name) != make()]
     wrong += dependencies.check()
-    sys.stderr.write("".join(f"{line}\n" for line in wrong))
+    told = [
+        f"docs/console/{name}.png shows an older page: RECOLLECT_SCREENSHOTS=1 pytest tests/browser" for name in stale()
+    ]
+    sys.stderr.write("".join(f"{line}\n" for line in [*wrong, *told]))
     return 1 if wrong else 0
 
 

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
 from entrypoints.cli.running import Home, left_open
+from infra.tools.pictures import FOLDER, note
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
@@ -19,7 +19,6 @@ from recollect.jobs.job import LEASE, Job, JobProgress, Portion, job_write
 
 KEY, FOREIGN_KEY = "key-a", "key-b"
 KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "other"}}'
-PICTURES = Path(__file__).parents[2] / "docs/console"
 WHOLE = ("import", "operations")
 PAGE_BYTES = 150_000
 CLAUDE = """[{"uuid": "c-1", "chat_messages": [
@@ -149,5 +148,5 @@ def violations(page: Page, rules: Sequence[str] = ()) -> list[tuple[str, list[st
 def picture(page: Page, name: str) -> None:
     """Writes docs/console/NAME.png, where that is asked for; of some pages all that is below the window too."""
     if os.environ.get("RECOLLECT_SCREENSHOTS") == "1":
-        PICTURES.mkdir(exist_ok=True)
-        page.screenshot(path=PICTURES / f"{name}.png", full_page=name in WHOLE)
+        page.screenshot(path=FOLDER / f"{name}.png", full_page=name in WHOLE)
+        note(name)

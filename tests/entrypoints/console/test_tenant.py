@@ -95,7 +95,7 @@ def test_operations_say_what_was_asked_for_and_what_it_would_cost(caller: Caller
     shown = visible(visitor.get("/console/operations"))
     assert "messages 2 under 0.01 under 0.01 searches 1 under 0.01" in shown.partition("This month")[2]
     idle = {engine: dollars(one * 12 / 365) for engine, one in prices()["idle_month"].items()}
-    assert f"a stack that is there 1 day {idle['table']} {idle['domain']} in all" in shown
+    assert f"an idle stack 1 day {idle['table']} {idle['domain']} in all" in shown
     assert ("none of this is paid: the dollars" in shown, "Since the beginning" in shown) == (True, False)
 
 

@@ -49,8 +49,13 @@ class Refusal(Exception):
             return [_BUSY_TOLD]
         faults = self.problem.get("errors") or ()
         named = [f"{_place(fault['loc'])}: {fault['message']}" for fault in faults]
-        told = named or [str(self.problem.get("detail") or self.problem.get("title") or self.status)]
+        told = named or [_sentence(str(self.problem.get("detail") or self.problem.get("title") or self.status))]
         return [*told, _AGAIN] if self.status in _UNANSWERED else told
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a point, as it stands on a page."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def _place(loc: list[Any]) -> str:
