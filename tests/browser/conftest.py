@@ -28,7 +28,7 @@ FLAGS = (
 )
 """Without those of networking it asks for Google's hosts at every start."""
 WIDE, NARROW = {"width": 1100, "height": 800}, {"width": 360, "height": 740}
-MILLISECONDS = 10_000
+MILLISECONDS = 30_000
 REFUSED = ("401 (Unauthorized)", "404 (Not Found)", "422", "429", "503", "htmx:afterRequest", "htmx:sendAbort")
 """What Chromium says of a page that was refused as it should be, and htmx of a request that a newer one replaces."""
 

@@ -146,7 +146,7 @@ def serving(environment: Mapping[str, str], stderr: int = subprocess.DEVNULL) ->
     command = [*COMMAND, "serve", "--port", address.partition(":")[2]]
     process = Popen(command, env=environment, stderr=stderr, text=True)
     try:
-        assert soon(lambda: process.poll() is not None or _is_ready(address), 30), "the server did not become ready"
+        assert soon(lambda: process.poll() is not None or _is_ready(address), 120), "the server did not become ready"
         assert process.poll() is None, "the server ended"
         yield address, process
     finally:
