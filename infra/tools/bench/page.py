@@ -172,9 +172,9 @@ def _console(made: Mapping[str, Figures]) -> str:
 
 
 def _page_goal(what: str, pages: Figures) -> Goal:
-    slowest = max(pages, key=lambda name: pages[name]["processor_ms"])
-    took = pages[slowest]["processor_ms"]
-    return f"{what}, p50 of the processor: ≤ 100 ms", f"{took:.1f} ms ({slowest})", took <= 100
+    slowest = max(pages, key=lambda name: pages[name]["p50_ms"])
+    took = pages[slowest]["p50_ms"]
+    return f"{what}, p50 by the clock: ≤ 100 ms", f"{took:.1f} ms ({slowest})", took <= 100
 
 
 def _page_times(one: Figures) -> list[str]:
