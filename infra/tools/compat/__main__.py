@@ -1,9 +1,13 @@
 """`make compat`: other projects' suites against a running server, embedded and on the AWS engines; writes the page.
 
+Each run of all suites in one place is stored in build/compat with its day and commit, and the page is written from the
+last one of each place, so that it can be made in one go or one by one (`--engines aws --search domain`). Some of the
+suites measure time: on a busy machine they can be run again alone (`--suite`).
+
 The source distributions are downloaded by pip into build/compat and checked by their hashes; nothing of them is kept in
 the repository. The suites run in an environment of their own, in which our modules are on the path, and reach the
-server over HTTP alone. The AWS engines are those of `make engines`, by what it prints to export; without them that
-column is left out, and the page is not written.
+server over HTTP alone. The AWS engines are those of `make engines`, by what it prints to export; without them nothing
+is asked of them.
 """
 
 import argparse
@@ -22,12 +26,11 @@ import uuid
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from infra.tools.compat.mcp import MCP_SCENARIOS, installed, passed
-from infra.tools.compat.page import page
+from infra.tools.compat.page import PLACES, Place, Result, Run, page, stored_run
 from infra.tools.compat.suites import REQUIREMENTS, SCENARIOS, SUITES, Source, Suite
 
 ROOT = Path(__file__).parents[3]
@@ -37,52 +40,58 @@ KEYS = 400
 ACCESS_KEY, SECRET = "COMPATACCESSKEY", "compat-secret-access-key"
 """With which AgentCore's clients sign."""
 START_SECONDS = 60
-_ENGINES = ("local", "aws")
+_NEEDED = {
+    "local": (),
+    "aws": ("AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_S3", "RECOLLECT_OPENSEARCH_URL"),
+}
+"""The variables of the environment without which a server over these engines is not asked."""
 _STATES = ("failure", "error", "skipped")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How many tests a suite has on these engines, and the names of those that did not pass."""
-
-    suite: str
-    engines: str
-    total: int
-    missed: tuple[str, ...]
-
-    @property
-    def passed(self) -> int:
-        return self.total - len(self.missed)
 
 
 def main() -> int:
     """Runs them; 1 where a goal is missed or a test fails that has no reason."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engines", choices=_ENGINES, action="append", help="only these")
-    parser.add_argument("--search", choices=("table", "domain"), default="table", help="where AWS's engines search")
-    parser.add_argument("--source", choices=sorted({suite.source.name for suite in SUITES}), help="only its suites")
+    parser.add_argument("--engines", choices=tuple(_NEEDED), help="only over these")
+    parser.add_argument("--search", choices=("table", "domain"), help="only where this is searched")
+    parser.add_argument("--suite", default="", help="only those with this in their name, as the page has it")
     options = parser.parse_args()
-    suites = [suite for suite in SUITES if options.source in (None, suite.source.name)]
-    chosen = options.engines or _ENGINES
-    asked = [name for name in chosen if name == "local" or "AWS_ENDPOINT_URL_DYNAMODB" in os.environ]
-    by_pytest = [suite for suite in suites if suite.files]
-    pythons = {suite.requirements: environment(suite.requirements or REQUIREMENTS) for suite in by_pytest}
-    folders = {suite.source: unpacked(suite.source) for suite in by_pytest}
-    results: list[Result] = []
-    for engines in asked:
-        with server(engines, RECOLLECT_SEARCH_ENGINE=options.search) as url:
-            results += [
-                run(suite, folders[suite.source], pythons[suite.requirements], url, engines) for suite in by_pytest
-            ]
-        if SCENARIOS in suites:
-            results.append(scenarios(engines))
-    for one in results:
-        print(f"{one.engines:6} {one.suite}: {one.passed} of {one.total}", *one.missed, sep="\n    ")
-    if tuple(asked) == _ENGINES and suites == list(SUITES) and options.search == "table":
-        PAGE.write_text(page(results, f"{datetime.now(UTC):%Y-%m-%d}", commit()), "utf-8")
+    suites = [suite for suite in SUITES if options.suite in suite.name]
+    places = [place for place in PLACES if options.engines in (None, place.engines)]
+    places = [place for place in places if options.search in (None, place.search)]
+    found: list[str] = []
+    for place in places:
+        if os.environ.keys() >= set(_NEEDED[place.engines]):
+            run = run_of(suites, place)
+            found += [fault for one in run.results for fault in faults(one)]
+            run.store(BUILD)
+    write_page()
+    return int(bool(found))
+
+
+def write_page() -> None:
+    """From the last run of each place, once there is one of each."""
+    stored = [stored_run(BUILD, place) for place in PLACES]
+    runs = [one for one in stored if one is not None]
+    if len(runs) == len(PLACES):
+        PAGE.write_text(page(runs), "utf-8")
     else:
-        print("the page is written only where all suites ran on both engines, searching the table: make engines")
-    return int(any(faults(one) for one in results))
+        print("the page is written once all suites have run in each place, with those of make engines")
+
+
+def run_of(suites: Sequence[Suite], place: Place) -> Run:
+    """Runs the suites in one place, and prints how it went."""
+    day, code = f"{datetime.now(UTC):%Y-%m-%d}", commit()
+    by_pytest = [suite for suite in suites if suite.files]
+    results: list[Result] = []
+    with server(place) as url:
+        for suite in by_pytest:
+            python = environment(suite.requirements or REQUIREMENTS)
+            results.append(tested(suite, unpacked(suite.source), python, url))
+    if SCENARIOS in suites:
+        results.append(scenarios(place))
+    for one in results:
+        print(f"{PLACES[place]}, {one.suite}: {one.passed} of {one.total}", *one.missed, sep="\n    ", flush=True)
+    return Run(place, day, code, tuple(results))
 
 
 def commit() -> str:
@@ -91,12 +100,12 @@ def commit() -> str:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def scenarios(engines: str) -> Result:
+def scenarios(place: Place) -> Result:
     """Of MCP's conformance suite, against a server that anybody may ask."""
     suite = installed(BUILD)
-    with server(engines, RECOLLECT_API_KEYS="", RECOLLECT_SIGNING_KEYS="", RECOLLECT_MCP_USER="anna") as url:
+    with server(place, RECOLLECT_API_KEYS="", RECOLLECT_SIGNING_KEYS="", RECOLLECT_MCP_USER="anna") as url:
         missed = tuple(name for name in MCP_SCENARIOS if passed(suite, name, f"{url}/mcp") is None)
-    return Result(SCENARIOS.name, engines, len(MCP_SCENARIOS), missed)
+    return Result(SCENARIOS.name, len(MCP_SCENARIOS), missed)
 
 
 def faults(result: Result) -> list[str]:
@@ -138,7 +147,7 @@ def unpacked(source: Source) -> Path:
 
 
 @contextmanager
-def server(engines: str, **settings: str) -> Iterator[str]:
+def server(place: Place, **settings: str) -> Iterator[str]:
     """A server process over a fresh store, with these settings over ours; its address."""
     port = free_port()
     keys = {f"compat-{n}": {"tenant": f"compat-{n}"} for n in range(KEYS)}
@@ -150,15 +159,15 @@ def server(engines: str, **settings: str) -> Iterator[str]:
             "RECOLLECT_API_KEYS": json.dumps(keys),
             "RECOLLECT_SIGNING_KEYS": json.dumps({ACCESS_KEY: {"secret": SECRET, "tenant": "compat-agentcore"}}),
             "RECOLLECT_LOG_LEVEL": "ERROR",
-            "RECOLLECT_ENGINES": engines,
+            "RECOLLECT_ENGINES": place.engines,
             "RECOLLECT_CALL_TIMEOUT_SECONDS": "20",
-            "RECOLLECT_SEARCH_ENGINE": "table",
+            "RECOLLECT_SEARCH_ENGINE": place.search or "table",
             "RECOLLECT_TABLE": f"compat-{uuid.uuid4().hex[:12]}",
             "RECOLLECT_INDEX_PREFIX": f"compat-{uuid.uuid4().hex[:12]}",
             **settings,
         }
         command = [sys.executable, "-m", "recollect.entrypoints.cli"]
-        if engines == "aws":
+        if place.engines == "aws":
             subprocess.run([*command, "init"], env=variables, check=True, stdout=subprocess.DEVNULL)
         serving = [*command, "serve", "--port", str(port)]
         process = subprocess.Popen(serving, env=variables, stdout=log, stderr=log)
@@ -190,9 +199,9 @@ def free_port() -> int:
         return int(opened.getsockname()[1])
 
 
-def run(suite: Suite, folder: Path, python: Path, url: str, engines: str) -> Result:
+def tested(suite: Suite, folder: Path, python: Path, url: str) -> Result:
     """Runs the files of a suite in its folder, with the plugin; our modules come last on the path."""
-    report = BUILD / f"{suite.source.name}-{engines}.xml"
+    report = BUILD / f"{suite.source.name}.xml"
     options = ["-p", "no:cacheprovider", "-o", "asyncio_mode=auto", f"--junitxml={report}"]
     options += ["-o", "asyncio_default_fixture_loop_scope=function", "-o", "addopts="]
     options += ["-p", suite.plugin] if suite.plugin else ["-c", os.devnull]
@@ -205,14 +214,14 @@ def run(suite: Suite, folder: Path, python: Path, url: str, engines: str) -> Res
         "MEM0_DIR": str(BUILD / "mem0-home"),
     }
     subprocess.run([python, "-m", "pytest", "-q", *options, *suite.files], cwd=folder, env=variables, check=False)
-    return result_of(suite, engines, report)
+    return result_of(suite, report)
 
 
-def result_of(suite: Suite, engines: str, report: Path) -> Result:
+def result_of(suite: Suite, report: Path) -> Result:
     """The result in a report of pytest's."""
     cases = list(ElementTree.parse(report).iter("testcase"))
     missed = [str(case.get("name")) for case in cases if any(case.find(state) is not None for state in _STATES)]
-    return Result(suite.name, engines, len(cases), tuple(missed))
+    return Result(suite.name, len(cases), tuple(missed))
 
 
 if __name__ == "__main__":
