@@ -70,6 +70,12 @@ def page(request: pytest.FixtureRequest, browser: Browser, site: Site) -> Iterat
     yield from _page(request, browser, site, narrow=False)
 
 
+@pytest.fixture
+def phone(request: pytest.FixtureRequest, browser: Browser, site: Site) -> Iterator[Page]:
+    """The same on a phone by night."""
+    yield from _page(request, browser, site, narrow=True)
+
+
 def _page(request: pytest.FixtureRequest, browser: Browser, site: Site, *, narrow: bool) -> Iterator[Page]:
     with browser.new_context(
         base_url=site.url,

@@ -9,7 +9,7 @@ import httpx
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
-from entrypoints.cli.running import Home, left_open
+from entrypoints.cli.running import Home, ended_in_part, left_open
 from infra.tools.pictures import FOLDER, note
 from recollect.core.items import of_tenant
 from recollect.core.scope import Scope
@@ -74,12 +74,21 @@ class Site:
         """Until all that was said is projected."""
         self.api.post("/v1/jobs/reconcile", params={"wait": "true"}, json={}).raise_for_status()
 
-    def leave_open(self, user: str, older: str, newer: str) -> str:
-        """The id of a conflict of the two memories: no request makes one."""
-        app = self.home.app()
-        conflict = left_open(app, older, newer, Scope("acme", user))
+    def leave_open(self, user: str, *pairs: tuple[str, str], doubted: str = "") -> list[str]:
+        """The ids of conflicts of two memories, the older first, about these words of it: no request makes one."""
+        app, scope = self.home.app(), Scope("acme", user)
+        words = {older: self.get(f"/v1/users/{user}/memories/{older}")["content"] for older, _ in pairs}
+        places = {one: (text.index(doubted), text.index(doubted) + len(doubted)) for one, text in words.items()}
+        ended = {one: [place] if doubted else [] for one, place in places.items()}
+        made = [left_open(app, older, newer, scope, ended[older]) for older, newer in pairs]
         app.parts.close()
-        return conflict
+        return made
+
+    def end(self, user: str, older: str, newer: str, words: str) -> None:
+        """A decision of the judge that these words of a memory ended by another."""
+        app = self.home.app()
+        ended_in_part(app, older, newer, words, Scope("acme", user))
+        app.parts.close()
 
     def hold(self, done: int, total: int, job_id: str | None = None) -> str:
         """The id of a job that another process is at, and has come so far with; with all of it, it has ended."""

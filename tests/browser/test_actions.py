@@ -116,13 +116,38 @@ def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
     site.project()
     page.goto("/console/users/ruth/decisions")
     decided = page.get_by_role("article", name="A decision")
-    expect(decided.first).to_contain_text("I live in Oslo")
+    expect(decided.first.get_by_role("deletion")).to_have_text("I live in Oslo")
     decided.first.get_by_role("link", name="Take it back").click()
-    expect(page.get_by_text("The loser counts again")).to_be_visible()
+    expect(page.get_by_text("in the place of what ended it")).to_be_visible()
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("status")).to_contain_text("taken back")
     (current,) = site.get("/v1/users/ruth/memories", status="active")["memories"]
     assert current["content"] == "I live in Oslo"
+
+
+def test_of_what_ended_in_part_a_person_sees_what_was_said_what_ended_and_what_is_left(page: Page, site: Site) -> None:
+    swims, ada = "I swim every Monday", "my sister Ada lives in Leeds"
+    older, newer = site.remember("zoltan", f"{swims}, and {ada}"), site.remember("zoltan", "I quit the pool")
+    site.end("zoltan", older, newer, swims)
+    page.goto("/console/users/zoltan/decisions")
+    decided = page.get_by_role("article", name="A decision")
+    for place in (decided, page.get_by_role("main")):
+        expect(place.get_by_role("deletion")).to_have_text(swims)
+        expect(place).to_contain_text(f"Left of it: {ada}")
+        expect(place).to_contain_text("I quit the pool")
+        if place == decided:
+            place.get_by_role("link", name="Take it back").click()
+    expect(page.get_by_text("The words that are struck out count again")).to_be_visible()
+    page.get_by_role("link", name="Memories").click()
+    page.get_by_role("main").get_by_role("link", name=ada).click()
+    expect(page.get_by_text("current, without words that ended")).to_be_visible()
+    expect(page.get_by_text("replaced")).to_have_count(0)
+    history = page.get_by_role("region", name="What was decided about it")
+    expect(history.get_by_role("deletion")).to_have_text(swims)
+    history.get_by_role("link", name="Take this decision back").click()
+    page.get_by_role("button", name="Take it back").click()
+    expect(decided).to_contain_text("This was taken back")
+    assert site.get(f"/v1/users/zoltan/memories/{older}")["content"] == f"{swims}, and {ada}"
 
 
 @drives(

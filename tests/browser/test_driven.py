@@ -4,15 +4,18 @@ A test says what it drives (`drives`), and fails where the browser has not sent 
 """
 
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from browser.driving import ROUTES, forms_of, of_route
+from browser.test_further_pages import FURTHER
 from entrypoints.console.test_foreign_ids import OWNER, Kept, filled
 from entrypoints.console.test_weight import PAGES
 from entrypoints.http.conftest import opened
 
+FURTHER_FIELDS = {"cursor", "goals", "open", "part", "versions"}
 NO_LINK = {"GET /users/{user_id}/import"}
 """Shown where a file was sent without a script: the sweep of all pages opens it."""
 
@@ -41,4 +44,14 @@ def test_every_route_and_every_field_of_a_form_is_driven(fields: set[str]) -> No
     said = declared()
     done = said | {one.partition("?")[0] for one in said}
     assert len(fields) > 40, "the store is not full"
-    assert done == {of_route(route) for route in ROUTES} - NO_LINK | fields
+    further = {one for one in said if one.partition("?")[2] in FURTHER_FIELDS}
+    assert done == {of_route(route) for route in ROUTES} - NO_LINK | fields | further
+
+
+def test_every_link_to_what_follows_on_a_further_page_is_driven() -> None:
+    """Of a store with one of each no page has any: they are counted in the templates.
+
+    Those of parts and versions have a test of their own; those of users, jobs, rejections and a context have none.
+    """
+    templates = (files("recollect.entrypoints.console") / "templates").iterdir()
+    assert sum(one.read_text("utf-8").count('rel="next"') for one in templates) == len(FURTHER) + 6

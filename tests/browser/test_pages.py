@@ -34,7 +34,9 @@ def _hedda(site: Site) -> dict[str, str]:
     told, smokes = site.say("hedda", "My goal is to run a marathon every spring", "I smoke")
     ties = ("aunt", "sister", "mother", "cousin", "niece")
     aunt, *others = (site.remember("hedda", f"Ada is my {one}") for one in ties)
-    conflict, settled, _, settled_too = (site.leave_open("hedda", one, aunt) for one in others)
+    conflict, settled, _, settled_too = site.leave_open("hedda", *((one, aunt) for one in others), doubted="Ada is my")
+    boats = site.remember("hedda", "I own two boats, and my sister Ada lives in Leeds")
+    site.end("hedda", boats, site.remember("hedda", "I sold my boats"), "I own two boats")
     site.project()
     api, hedda = site.api, "/v1/users/hedda"
     api.post(f"{hedda}/summaries", params={"force": "true"}, json={}).raise_for_status()
@@ -47,6 +49,7 @@ def _hedda(site: Site) -> dict[str, str]:
         "conflict": conflict,
         "decision": site.get(f"{hedda}/arbitrations")["arbitrations"][0]["id"],
         "told": told,
+        "cut": boats,
         "goal": site.get(f"{hedda}/goals")["goals"][0]["id"],
         "summary": site.get(f"{hedda}/summaries")["summaries"][0]["id"],
         "job": api.post("/v1/jobs/reconcile", params={"wait": "true"}, json={}).json()["job_id"],
@@ -69,7 +72,7 @@ PAGES = (
     ("forget-event", "/console/users/mara/events/{event}/forget"),
     ("correct", "/console/users/mara/events/{event}/correct"),
     ("ask", "/console/users/mara/ask?q=Where+do+I+live?"),
-    ("decisions", "/console/users/mara/decisions"),
+    ("keyed-decisions", "/console/users/mara/decisions"),
     ("summaries", "/console/users/mara/summaries"),
     ("data", "/console/users/mara/data"),
     ("import", "/console/users/mara/import"),
@@ -84,9 +87,10 @@ PAGES = (
     ("absent", "/console/users/mara/memories/nothing"),
     ("merge-none", "/console/users/mara/merge"),
     ("nearest", "/console/users/mara?q=zzzz"),
-    ("open-decisions", "/console/users/hedda/decisions"),
+    ("decisions", "/console/users/hedda/decisions"),
     ("settle", "/console/users/hedda/conflicts/{conflict}/settle"),
     ("revert", "/console/users/hedda/decisions/{decision}/revert"),
+    ("cut", "/console/users/hedda/memories/{cut}"),
     ("told-forget", "/console/users/hedda/events/{told}/forget"),
     ("goals", "/console/users/hedda/summaries"),
     ("rejections", "/console/users/hedda/data"),

@@ -416,6 +416,10 @@ export interface ListDecisionsArguments {
   cursor?: string;
   persona_id?: string;
   household_id?: string;
+  /** Only the one of this id. */
+  id?: string;
+  /** Adds `words`: what both said, and what of it ended or is in doubt. */
+  words?: "true" | "false";
   /** Whether it holds, was taken back, or fell with its winner. */
   status?: "applied" | "reverted" | "withdrawn";
   /** What decided. */
@@ -437,6 +441,10 @@ export interface ListConflictsArguments {
   cursor?: string;
   persona_id?: string;
   household_id?: string;
+  /** Only the one of this id. */
+  id?: string;
+  /** Adds `words`: what both said, and what of it ended or is in doubt. */
+  words?: "true" | "false";
   status?: "open" | "settled";
 }
 
@@ -862,7 +870,7 @@ export class Operations {
 
   /** What was decided between memories, by which rule, and how to undo it. `GET /v1/users/{user_id}/arbitrations` */
   listDecisions(given: ListDecisionsArguments, options?: RequestOptions): Promise<DecisionsPage> {
-    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/arbitrations", query: ["limit", "cursor", "persona_id", "household_id", "status", "step", "winner", "loser"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/arbitrations", query: ["limit", "cursor", "persona_id", "household_id", "id", "words", "status", "step", "winner", "loser"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
   /** Takes a decision back: the loser counts again; it is not decided so again. `POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert` */
@@ -872,7 +880,7 @@ export class Operations {
 
   /** Memories of which no rule can tell which counts, with the arbiter's proposal. `GET /v1/users/{user_id}/conflicts` */
   listConflicts(given: ListConflictsArguments, options?: RequestOptions): Promise<ConflictsPage> {
-    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conflicts", query: ["limit", "cursor", "persona_id", "household_id", "status"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conflicts", query: ["limit", "cursor", "persona_id", "household_id", "id", "words", "status"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
   /** A person's word on which of the two counts, so that the other one is superseded; or that both hold. `POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve` */

@@ -128,6 +128,8 @@ export interface Conflict {
   confidence?: number;
   /** Start and end, exclusive, of what would end of the older one's words; absent: not told. */
   ended?: Array<Array<number>>;
+  /** With `words=true`. */
+  words?: ConflictWords;
 }
 
 export interface ConflictFound {
@@ -152,6 +154,8 @@ export interface ConflictResolved {
   confidence?: number;
   /** Start and end, exclusive, of what would end of the older one's words; absent: not told. */
   ended?: Array<Array<number>>;
+  /** With `words=true`. */
+  words?: ConflictWords;
   decision_id?: string;
 }
 
@@ -163,6 +167,16 @@ export interface ConflictSignal {
   deltaMs?: number;
   windowMs?: number;
   delta?: number;
+}
+
+/** What both sides of a conflict say, and what of the older is in doubt. */
+export interface ConflictWords {
+  /** Absent: deleted, expired or rejected. */
+  newer?: QuotedWords;
+  /** Absent: deleted, expired or rejected. */
+  older?: QuotedWords;
+  /** Start and end, exclusive, of the older's words that are in doubt, where they are still said. */
+  ended?: Array<Array<number>>;
 }
 
 export interface ConflictsPage {
@@ -320,6 +334,8 @@ export interface Decision {
   status: "applied" | "reverted" | "withdrawn";
   until?: string;
   revert?: string;
+  /** With `words=true`. */
+  words?: DecisionWords;
 }
 
 export interface DecisionReverted {
@@ -337,7 +353,27 @@ export interface DecisionReverted {
   status: "applied" | "reverted" | "withdrawn";
   until?: string;
   revert?: string;
+  /** With `words=true`. */
+  words?: DecisionWords;
   memory?: Memory;
+}
+
+/** What a decision ended, of what, and what holds instead. */
+export interface DecisionWords {
+  /** Absent: deleted, expired or rejected. */
+  winner?: QuotedWords;
+  /** Absent: deleted, expired or rejected. */
+  loser?: QuotedWords;
+  /** Start and end, exclusive, of the loser's words that ended. */
+  ended?: Array<Array<number>>;
+  /** Whether nothing is left of it. */
+  whole: boolean;
+  /** The day from which they do not hold, where that was told before. */
+  since?: string;
+  /** When they hold again. */
+  until?: string;
+  /** What still holds of the loser, shortened; absent: all or nothing. */
+  left?: string;
 }
 
 export interface DecisionsPage {
@@ -1280,6 +1316,15 @@ export interface QueryAnalysis {
 export interface QueryContext {
   messages: number;
   keywords: Array<string>;
+}
+
+/** What a record said. */
+export interface QuotedWords {
+  /** All of it; of the record that counts, and of a conflict's, what holds now. */
+  content: string;
+  /** Of a long one the clauses that this is about, with … for the rest. */
+  quote: string;
+  timestamp: string;
 }
 
 export interface Readiness {

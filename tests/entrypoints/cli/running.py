@@ -6,9 +6,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from subprocess import Popen
@@ -18,11 +18,23 @@ import httpx
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.contradictions.decisions import OpenConflict, Step, conflict_document, conflict_key
+from recollect.contradictions.decisions import (
+    OpenConflict,
+    Outcome,
+    Step,
+    Verdict,
+    conflict_document,
+    conflict_key,
+    decision_about,
+    settled,
+)
+from recollect.contradictions.judge import Relation, RelationKind
+from recollect.contradictions.ledger import Deciding, DecisionWriter
 from recollect.core.event import Event
 from recollect.core.items import ItemWrite
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
+from recollect.memories.reading import ReadMemories
 from recollect.retrieval.filters import SearchFilters, TimeWindow
 from recollect.retrieval.nomination import NominationRequest
 from recollect.settings import Settings
@@ -116,12 +128,26 @@ def say(app: App, *texts: str, days_ago: float = 0.1, at: datetime | None = None
     return [str(result.event_id) for result in answer.results]
 
 
-def left_open(app: App, older: str, newer: str, scope: Scope = ANA) -> str:
-    """A conflict of which the judge was not sure; its id."""
-    at = utc_now()
-    conflict = OpenConflict(newer=newer, older=older, at=at, step=Step.JUDGE, rule="judge", confidence=0.412)
+def left_open(app: App, older: str, newer: str, scope: Scope = ANA, ended: Sequence[tuple[int, int]] = ()) -> str:
+    """A conflict of which the judge was not sure, with the places that it doubts; its id."""
+    at, spans = utc_now(), tuple(ended)
+    made = OpenConflict(newer=newer, older=older, at=at, step=Step.JUDGE, rule="judge", confidence=0.412)
+    conflict = replace(made, ended=spans)
     app.parts.items.write(scope, [ItemWrite(conflict_key(conflict.id), conflict_document(conflict))], at)
     return conflict.id
+
+
+def ended_in_part(app: App, older: str, newer: str, words: str, scope: Scope = ANA) -> str:
+    """A decision of the judge that these words of the older memory no longer hold; its id."""
+    now = utc_now()
+    stored = ReadMemories(app.parts.items).stored(scope, [older])[older]
+    start = stored.memory.content.index(words)
+    relation = Relation(kind=RelationKind.SUPERSEDES, rule="judge", ended=((start, start + len(words)),))
+    after = settled(stored.memory, [Verdict(newer, now, relation)])
+    made = decision_about(stored.memory, newer, now, Step.JUDGE, "judge", Outcome.SUPERSEDED, "the judge is sure")
+    decision = replace(made, confidence=0.89)
+    DecisionWriter(app.parts.items, app.ids).write(Deciding(scope, now), stored, after, [decision])
+    return decision.id
 
 
 def left(app: App) -> list[str]:

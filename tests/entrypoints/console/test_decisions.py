@@ -1,22 +1,30 @@
 """Decisions and open conflicts through the console: both sides beside each other, settled and taken back."""
 
+import re
+
+import pytest
+
+from entrypoints.cli.running import ended_in_part, left_open
 from entrypoints.console.visiting import Visitor, one_memory, visible
 from entrypoints.http.calling import Caller
-from entrypoints.http.test_contradictions import left_open
 from recollect.app import App
+from recollect.core.scope import Scope
 
+ANNA = Scope("local", "anna")
 DECISIONS = "/console/users/anna/decisions"
+SWIMS, ADA = "I go swimming at Kirkstall pool every Monday", "my sister Ada lives in Leeds."
+QUIT = "I quit the Kirkstall pool"
+PADDING = " ".join(f"On day {day} it rained." for day in range(60))
 
 
 def test_a_conflict_is_settled_by_a_person_and_taken_back(app: App, caller: Caller, visitor: Visitor) -> None:
     older, newer = one_memory(caller, "Ada is my sister"), one_memory(caller, "Ada is my aunt")
-    conflict = left_open(app, older, newer)
+    conflict = left_open(app, older, newer, ANNA)
     shown = visible(visitor.get(DECISIONS))
     assert "Ada is my sister" in shown
     assert "Ada is my aunt" in shown
     asked = visitor.get(f"/console/users/anna/conflicts/{conflict}/settle", winner=older)
     assert "This is a decision, which can be taken back" in visible(asked)
-    assert "(counts)" not in visible(asked)
     settled = visitor.follow(visitor.post(f"/console/users/anna/conflicts/{conflict}/settle", winner=older))
     assert "None is open" in visible(settled)
     assert caller.get(f"/v1/users/anna/memories/{newer}").json["status"] == "superseded"
@@ -31,6 +39,72 @@ def test_a_conflict_is_settled_by_a_person_and_taken_back(app: App, caller: Call
     both = visitor.do(f"/console/users/anna/conflicts/{conflict}/settle", winner="both")
     assert "None is open" in visible(both)
     assert caller.get(f"/v1/users/anna/memories/{older}").json["status"] == "active"
+
+
+@pytest.mark.spec("P-24")
+def test_of_a_memory_of_which_a_clause_ended_each_page_shows_what_it_said_what_ended_and_what_is_left(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    older, newer = one_memory(caller, f"{SWIMS}, and {ADA}"), one_memory(caller, QUIT)
+    decision = ended_in_part(app, older, newer, SWIMS, ANNA)
+    memories = "/console/users/anna/memories"
+    for path in (DECISIONS, f"{DECISIONS}/{decision}/revert", f"{memories}/{older}", f"{memories}/{newer}"):
+        page = visitor.get(path)
+        assert ended(page.text)[0] == SWIMS, path
+        assert f"{SWIMS} , and {ADA}" in visible(page), path
+        assert f"Left of it: {ADA}" in visible(page), path
+        assert QUIT in visible(page), path
+        assert "replaced" not in visible(page), path
+    assert "current, without words that ended" in visible(visitor.get(f"{memories}/{older}"))
+    assert "It ended words of" in visible(visitor.get(f"{memories}/{newer}"))
+    taken_back = visitor.do(f"{DECISIONS}/{decision}/revert")
+    assert "This was taken back." in visible(taken_back)
+    assert "Left of it" not in visible(taken_back)
+    assert caller.get(f"/v1{memories.removeprefix('/console')}/{older}").json["content"] == f"{SWIMS}, and {ADA}"
+
+
+@pytest.mark.spec("P-22")
+def test_a_decision_tells_nothing_of_what_was_rejected_or_forgotten(app: App, caller: Caller, visitor: Visitor) -> None:
+    older, newer = one_memory(caller, f"{SWIMS}, and {ADA}"), one_memory(caller, QUIT)
+    decision = ended_in_part(app, older, newer, SWIMS, ANNA)
+    visitor.do(f"/console/users/anna/memories/{older}/forget", reject="true")
+    for path in (DECISIONS, f"{DECISIONS}/{decision}/revert", f"/console/users/anna/memories/{newer}"):
+        page = visitor.get(path)
+        assert page.status == 200
+        assert not [word for word in ("Monday", "Ada") if word in page.text], path
+        assert "not there any more" in visible(page), path
+
+
+def test_open_ones_say_which_words_are_in_doubt_by_what_and_how_surely_page_by_page(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    long = f"{PADDING} {SWIMS}. {PADDING}"
+    older = [one_memory(caller, long), *(one_memory(caller, f"The {n}th boat is green") for n in range(22))]
+    newer = one_memory(caller, QUIT)
+    start = long.index(SWIMS)
+    left_open(app, older[0], newer, ANNA, ended=[(start, start + len(SWIMS))])
+    first = visitor.get(DECISIONS)
+    assert re.findall("<mark>(.*?)</mark>", first.text) == [f'<bdi dir="auto">{SWIMS}</bdi>']
+    assert f"it rained. {SWIMS} . On day 0 it rained." in visible(first)
+    assert re.search(r"\[… [\d,]+ characters …\]", visible(first))
+    assert "All of it" in visible(first)
+    assert "41 % sure that the newer one changes it" in visible(first)
+    for one in older[1:]:
+        left_open(app, one, newer, ANNA)
+    first = visitor.get(DECISIONS)
+    assert first.text.count('aria-label="An open conflict"') == 1, "all of one newer memory stand together"
+    (following,) = re.findall(r'rel="next" href="([^"]*open=[^"]*)"', first.text)
+    second = visitor.get(following)
+    boats = [set(re.findall(r"The \d+th boat", visible(page))) for page in (first, second)]
+    assert (len(boats[0] | boats[1]), boats[0] & boats[1]) == (22, set())
+    assert "More open ones" not in visible(second)
+    settle = re.findall(r'href="([^"?]*/settle)', second.text)[0]
+    assert visitor.get(settle).status == 200
+
+
+def ended(page: str) -> list[str]:
+    """The words that a page strikes out."""
+    return [re.sub("<[^>]*>", "", one) for one in re.findall("<del>(.*?)</del>", page)]
 
 
 def test_a_conflict_that_is_not_there_is_absent(visitor: Visitor) -> None:

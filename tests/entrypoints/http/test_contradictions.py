@@ -99,6 +99,31 @@ def test_a_decision_is_listed_and_taken_back(app: App, caller: Caller) -> None:
 
 
 @pytest.mark.spec("P-22", "P-24")
+def test_lists_tell_the_words_where_that_is_asked_for_of_one_or_of_a_page(app: App, caller: Caller) -> None:
+    old, new = say(app, caller, PARIS, LYON)
+    path = "/v1/users/anna/arbitrations"
+    assert "words" not in caller.get(path).json["arbitrations"][0]
+    (decision,) = checked(caller.get(path, {"words": "true"}), ARBITRATIONS)["arbitrations"]
+    told = decision["words"]
+    assert (told["loser"]["content"], told["winner"]["quote"], told["whole"]) == (PARIS, LYON, True)
+    one, other = say(app, caller, "The lamp glows at night", "Rivers bend beyond the hill")
+    conflict = left_open(app, one, other)
+    page = checked(caller.get("/v1/users/anna/conflicts", {"words": "true", "status": "open"}), CONFLICTS)
+    (words,) = [each["words"] for each in page["conflicts"] if each["id"] == conflict]
+    assert words["ended"] == [[0, 6]]
+    assert words["older"]["quote"] == "The lamp glows at night"
+    assert words["newer"]["timestamp"].startswith("2024-04-02")
+    for listed, found in (("arbitrations", f"{new}.{old}"), ("conflicts", conflict)):
+        for user, named, count in (("anna", found, 1), ("anna", "none", 0), ("bob", found, 0)):
+            answer = caller.get(f"/v1/users/{user}/{listed}", {"id": named, "words": "true"})
+            assert len(answer.json[listed]) == count, (listed, user, named)
+    assert caller.get(path, {"id": f"{new}.{old}", "status": "reverted"}).json["arbitrations"] == []
+    caller.delete(f"/v1/users/anna/memories/{old}", if_match="*")
+    (decision,) = checked(caller.get(path, {"words": "true"}), ARBITRATIONS)["arbitrations"]
+    assert "loser" not in decision["words"]
+
+
+@pytest.mark.spec("P-22", "P-24")
 def test_a_retried_revert_makes_one_copy_of_a_keyed_value(app: App, caller: Caller) -> None:
     old, new = say(app, caller, "Paris", "Lyon", key="home")
     (decision,) = caller.get("/v1/users/anna/arbitrations", {"step": "key"}).json["arbitrations"]

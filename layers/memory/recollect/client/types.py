@@ -306,6 +306,8 @@ class DecisionListOptions(Narrowing, total=False):
     """Filters of decisions; `limit` is a page's."""
 
     limit: int | None
+    id: str | None
+    words: Literal["true", "false"] | None
     status: Literal["applied", "reverted", "withdrawn"] | None
     step: Literal["key", "judge", "model", "cue", "arbiter", "user"] | None
     winner: str | None
@@ -316,6 +318,8 @@ class ConflictListOptions(Narrowing, total=False):
     """Filters of conflicts; `limit` is a page's."""
 
     limit: int | None
+    id: str | None
+    words: Literal["true", "false"] | None
     status: Literal["open", "settled"] | None
 
 

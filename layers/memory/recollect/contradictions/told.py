@@ -42,10 +42,30 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """All the words of a record, and when they were said."""
+
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both records whole, None for one that is gone; `places` are of the older's words that ended or are in doubt.
+
+    Without places all of them are, or it is not known which.
+    """
+
+    older: Said | None = None
+    newer: Said | None = None
+    places: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ToldDecision:
     """A decision with what it ended, the loser as it was said and what is left of it, and what holds instead.
 
-    `left` is empty where all of it ended, or nothing.
+    `left` is empty where all of it ended, or nothing. Of `sides` the older is the loser.
     """
 
     decision: Decision
@@ -54,6 +74,7 @@ class ToldDecision:
     ended: Ending
     now: str
     left: str = ""
+    sides: Sides = Sides()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +85,7 @@ class ToldConflict:
     said_at: datetime | None
     older: str
     newer: str
+    sides: Sides = Sides()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +187,27 @@ def _shown(scope: Scope, event: Event, memory: Memory | None, now: datetime, rej
 
 def _told(decision: Decision, records: Mapping[str, _Record], made: Memory | None, now: datetime) -> ToldDecision:
     winner, loser = records.get(decision.winner), records.get(decision.loser)
-    instead = winner.words(now) if winner is not None else ""
+    newer = _said(winner, now)
     if loser is None:
-        ended, said_at, was, left = Ending(decision.winner, GONE, whole=True), None, GONE, ""
-    else:
-        memory = made or loser.memory
-        ended = _ended(decision, loser, memory, instead)
-        said_at, was = loser.said_at, words_about(memory.content if memory else loser.event.content, ended.words)
-        left = loser.words(now) if loser.memory is not None and loser.words(now) != loser.memory.content else ""
-    about = words_about(instead, ended.words) if winner is not None else GONE
-    return ToldDecision(decision, said_at, was, ended, about, words_about(left, ended.words))
+        ended = Ending(decision.winner, GONE, whole=True)
+        about = words_about(newer.words, ended.words) if newer is not None else GONE
+        return ToldDecision(decision, None, GONE, ended, about, sides=Sides(newer=newer))
+    memory = made or loser.memory
+    ended = _ended(decision, loser, memory, "" if newer is None else newer.words)
+    older = Said(loser.event.content if memory is None else memory.content, loser.said_at)
+    was, sides = words_about(older.words, ended.words), Sides(older, newer, _places(memory, decision.winner))
+    left = loser.words(now) if loser.memory is not None and loser.words(now) != loser.memory.content else ""
+    about = words_about(newer.words, ended.words) if newer is not None else GONE
+    return ToldDecision(decision, older.at, was, ended, about, words_about(left, ended.words), sides)
+
+
+def _said(record: _Record | None, now: datetime) -> Said | None:
+    return None if record is None else Said(record.words(now), record.said_at)
+
+
+def _places(memory: Memory | None, by: str) -> tuple[Span, ...]:
+    lapses = memory.lapses if memory is not None else ()
+    return tuple(sorted((one.start, one.end) for one in lapses if one.by == by))
 
 
 def _ended(decision: Decision, loser: _Record, memory: Memory | None, instead: str) -> Ending:
@@ -195,4 +228,5 @@ def _in_doubt(conflict: OpenConflict, older: _Record | None, newer: _Record | No
     places = conflict.ended if older is not None and before == older.event.content else ()
     said = words_about(before, after, places) if older is not None else GONE
     answer = words_about(after, said) if newer is not None else GONE
-    return ToldConflict(conflict, None if older is None else older.said_at, said, answer)
+    sides = Sides(_said(older, now), _said(newer, now), places)
+    return ToldConflict(conflict, None if older is None else older.said_at, said, answer, sides)

@@ -1,11 +1,9 @@
 """What a change of words reaches beyond them: sentences of summaries, goals, and what else says the same."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.core.filter import MOST_CHOICES
 from recollect.entrypoints.console.api import user_path
 from recollect.entrypoints.console.visit import Visit
 from recollect.retrieval.reasons import RELATED
@@ -51,23 +49,6 @@ def derived_of(visit: Visit, event_ids: set[str]) -> Derived:
 
 def _rests(one: Mapping[str, Any], event_ids: set[str]) -> bool:
     return not event_ids.isdisjoint(one["source_event_ids"])
-
-
-def read_either(visit: Visit, record_id: str) -> Any:
-    """The memory of this id, else the event; None where neither is there."""
-    paths = (user_path(visit.ids["user_id"], kind, record_id) for kind in ("memories", "events"))
-    return next(filter(None, map(visit.api.find, paths)), None)
-
-
-def memories_of(visit: Visit, ids: Iterable[str]) -> dict[str, Any]:
-    """Those of these ids that are memories of their own, by the id: one call for each hundred."""
-    found: dict[str, Any] = {}
-    wanted = list(dict.fromkeys(ids))
-    for start in range(0, len(wanted), MOST_CHOICES):
-        named = json.dumps({"id": {"in": wanted[start : start + MOST_CHOICES]}})
-        page = visit.api.get(user_path(visit.ids["user_id"], "memories"), filter=named, limit=MOST_CHOICES)
-        found |= {one["id"]: one for one in page["memories"]}
-    return found
 
 
 def sources_in(memory: Mapping[str, Any]) -> set[str]:

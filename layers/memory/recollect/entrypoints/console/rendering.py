@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -13,6 +12,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from recollect import __version__
+from recollect.entrypoints.console.passages import SHORT_TEXT, Passage, changed, marked
 from recollect.entrypoints.console.sessions import PATH
 from recollect.entrypoints.http.routing import path_segment
 
@@ -22,11 +22,16 @@ _SHORT_CHARACTERS: Final = 160
 _NAME_CHARACTERS: Final = 60
 _CONTROL: Final = Markup('<span class="control" title="A control of direction">U+{}</span>')
 _MOST_CONTROLS: Final = 8
-_COMPARED_CHARACTERS: Final = 1_000
-_MOST_STEPS: Final = 60
+_LEFT_OUT: Final = Markup('<span class="left-out">[… {} …]</span> ')
+_ELEMENTS: Final = {
+    "": Markup("{}"),
+    "del": Markup("<del>{}</del>"),
+    "ins": Markup("<ins>{}</ins>"),
+    "mark": Markup("<mark>{}</mark>"),
+}
 _CENT: Final = 0.01
-_GONE: Final = Markup("<del>{}</del>")
-_CAME: Final = Markup("<ins>{}</ins>")
+_LINE_CHARACTERS: Final = 70
+_LEAST_ROWS, _MOST_ROWS = 4, 24
 
 
 def link(*parts: str, **query: Any) -> str:
@@ -58,9 +63,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(said=said, short=short, moment=moment, pretty=pretty, words=words, cut=cut, plain=plain)
-    made.filters.update(dollars=dollars)
-    made.globals.update(link=link, changes=changes, version=__version__)
+    filters = (said, short, moment, pretty, words, cut, plain, dollars, rows)
+    made.filters.update({one.__name__: one for one in filters})
+    made.globals.update(link=link, changes=changes, marks=marks, short_text=SHORT_TEXT, version=__version__)
     return made
 
 
@@ -117,20 +122,33 @@ def cut(text: object, longest: int) -> str:
     return whole if len(whole) <= longest else f"{whole[:longest]}… (and {len(whole) - longest} more characters)"
 
 
-def changes(before: str, after: str) -> Markup:
-    """What a text became, word by word: what went and what came; where nearly all is other, one after the other."""
-    old, new = (re.findall(r"\s+|\w+|[^\w\s]", text[:_COMPARED_CHARACTERS]) for text in (before, after))
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    if len(steps) > _MOST_STEPS:
-        steps = [("replace", 0, len(old), 0, len(new))]
-    parts = []
-    for kind, start, end, begin, stop in steps:
-        if kind == "equal":
-            parts.append(said("".join(new[begin:stop])))
+def rows(text: str) -> int:
+    """How high a field for a text is: all of a short one, of a long one what a screen shows."""
+    lines = sum(1 + len(line) // _LINE_CHARACTERS for line in text.split("\n"))
+    return min(_MOST_ROWS, max(_LEAST_ROWS, lines + 1))
+
+
+def changes(before: str, after: str, most: int) -> Markup:
+    """What a text became, of a long one the places that are other; of changes longer than that the beginning."""
+    return _shown(changed(before, after), most, " that stay")
+
+
+def marks(text: str, places: Sequence[Sequence[int]], element: str, most: int) -> Markup:
+    """A text with the marks of an element at these places, of a long one what is around them."""
+    return _shown(marked(text, [(start, end) for start, end in places], element), most, "")
+
+
+def _shown(passages: Sequence[Passage], most: int, left_out: str) -> Markup:
+    """Passages up to so many characters, with how many are left out where; then how many places are not shown."""
+    parts: list[Markup] = []
+    for at, one in enumerate(passages):
+        if most <= 0:
+            rest = sum(1 for later in passages[at:] if later.element and not later.is_left_out)
+            parts.append(_LEFT_OUT.format(f"{rest} more places" if rest else "and more"))
+            break
+        if one.is_left_out:
+            told = _LEFT_OUT.format(f"{len(one.text):,} characters{'' if one.element else left_out}")
         else:
-            parts += [_marked(_GONE, old[start:end]), _marked(_CAME, new[begin:stop])]
+            told, most = said(cut(one.text, most)), most - len(one.text)
+        parts.append(_ELEMENTS[one.element].format(told))
     return Markup("").join(parts)
-
-
-def _marked(element: Markup, part: list[str]) -> Markup:
-    return element.format(said("".join(part))) if part else Markup("")

@@ -1,6 +1,7 @@
 """Long texts in parts, of which a page holds one: it weighs then what it may, whatever a text is made of."""
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from markupsafe import escape
@@ -8,6 +9,7 @@ from markupsafe import escape
 PART_BYTES: Final = 24_000
 """What a part may weigh in a page, where HTML writes five characters for some: a text of the API has 64 KiB."""
 _SPACES: Final = " \n"
+_DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,9 @@ def parts_of(text: str) -> list[str]:
 
 
 def part_of(text: str, wanted: str = "") -> Part:
-    """The part of this number, else the first."""
+    """The part of this number, the last one where there are not so many; without a number the first."""
     parts = parts_of(text)
-    number = int(wanted) if wanted in map(str, range(1, len(parts) + 1)) else 1
+    number = min(max(1, int(wanted)), len(parts)) if wanted.isdecimal() and len(wanted) < _DIGITS else 1
     return Part(parts[number - 1], number, len(parts))
 
 
@@ -46,3 +48,10 @@ def with_part(text: str, words: str, wanted: str = "") -> str:
     parts = parts_of(text)
     parts[part_of(text, wanted).number - 1] = words
     return "".join(parts)
+
+
+def part_with(text: str, place: int) -> int:
+    """The number of the part that has the character at this place."""
+    parts = parts_of(text)
+    ends = accumulate(len(one) for one in parts)
+    return next((number for number, end in enumerate(ends, 1) if place < end), len(parts))

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.entrypoints.console.api import absent, user_path
-from recollect.entrypoints.console.reach import derived_of, echoes_of, read_either, similarity_of, sources_in
+from recollect.entrypoints.console.passages import common
+from recollect.entrypoints.console.reach import derived_of, echoes_of, similarity_of, sources_in
 from recollect.entrypoints.console.topics import by_topic
 from recollect.entrypoints.console.visit import Views, Visit
-from recollect.entrypoints.console.words import PART_BYTES, part_of, weight, with_part
+from recollect.entrypoints.console.words import PART_BYTES, part_of, part_with, weight, with_part
 from recollect.entrypoints.http.messages import Reply
 from recollect.entrypoints.http.models import CONTENT_BYTES
 from recollect.retrieval.reasons import RELATED
@@ -157,7 +158,7 @@ def record(visit: Visit) -> Reply:
 def memory(visit: Visit) -> Reply:
     """One memory: what it rests on, what became of it, and every version."""
     found = _memory(visit)
-    history = _before_and_after(_history(visit))
+    history, decided = _before_and_after(_history(visit)), _decisions(visit, found)
     begin = visit.start("versions", len(history))
     end = begin + visit.most(_VERSIONS)
     return visit.page(
@@ -167,7 +168,8 @@ def memory(visit: Visit) -> Reply:
         sources=sources_of(visit, found),
         history=history[begin:end],
         earlier=end if end < len(history) else None,
-        decisions=_decisions(visit, found),
+        decisions=decided,
+        is_cut=any(one["loser"] == found["id"] and "left" in one["words"] for one in decided),
         derived=derived_of(visit, sources_in(found)),
     )
 
@@ -196,17 +198,11 @@ def sources_of(visit: Visit, found: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _decisions(visit: Visit, found: Mapping[str, Any]) -> list[Any]:
-    """The decisions that it won or lost, each with the `other` of the two; the first ten of these are read."""
-    user_id, decided = visit.ids["user_id"], []
-    others: dict[str, Any] = {}
-    for side, opposite in (("loser", "winner"), ("winner", "loser")):
-        asked = {side: found["id"], "limit": visit.most(_LOOKED_THROUGH)}
-        for one in visit.api.get(user_path(user_id, "arbitrations"), **asked)["arbitrations"]:
-            other = one[opposite]
-            if other not in others and len(others) < _SOURCES:
-                others[other] = read_either(visit, other)
-            decided.append({**one, "other": others.get(other, {"id": other, "content": "another"})})
-    return decided
+    """The newest decisions that it lost or won, with their words."""
+    asked = {"words": "true", "limit": visit.most(_LOOKED_THROUGH)}
+    path = user_path(visit.ids["user_id"], "arbitrations")
+    pages = [visit.api.get(path, **{side: found["id"]}, **asked)["arbitrations"] for side in ("loser", "winner")]
+    return [one for page in pages for one in page]
 
 
 @views.get(*_MEMORY, "edit")
@@ -235,7 +231,12 @@ def edit(visit: Visit) -> Reply:
     if form.get("importance"):
         changes["importance"] = _number(form["importance"])
     _patch(visit, changes)
-    return _shown(visit, "edited")
+    return _shown(visit, "edited", _edited_part(found["content"], changes["content"], part))
+
+
+def _edited_part(before: str, after: str, part: str) -> str:
+    """The part in which the words are other now: those that an edit moves may stand in a neighbour."""
+    return part if not part or before == after else str(part_with(after, common(before, after)))
 
 
 def _number(text: str) -> float | str:
@@ -250,8 +251,8 @@ def _patch(visit: Visit, changes: Mapping[str, Any]) -> None:
     visit.api.send("PATCH", path, changes, version=visit.form.get("version") or "0")
 
 
-def _shown(visit: Visit, done: str) -> Reply:
-    return visit.go("users", visit.ids["user_id"], "memories", visit.ids["memory_id"], done=done)
+def _shown(visit: Visit, done: str, part: str = "") -> Reply:
+    return visit.go("users", visit.ids["user_id"], "memories", visit.ids["memory_id"], done=done, part=part)
 
 
 @views.get(*_MEMORY, "undo", "{version}")

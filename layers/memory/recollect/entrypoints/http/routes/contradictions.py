@@ -1,14 +1,19 @@
 """What was decided between memories, what is still open, and a person's word on both (api.md, *Arbitration*)."""
 
-from typing import Annotated, Any, Self
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from recollect.app import App
 from recollect.arbitration.merge_memories import MergeOrder
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, Outcome, Step
-from recollect.contradictions.ledger import DecisionFilter
+from recollect.contradictions.ledger import ConflictPage, DecisionFilter, DecisionPage
 from recollect.contradictions.resolve import RevertOrder, Settling
+from recollect.contradictions.told import Said, ToldConflict, ToldDecision
+from recollect.core.errors import NotFound
+from recollect.core.ids import LONGEST_ID
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
 from recollect.entrypoints.http.headers import Answer, Attempt, idempotent
@@ -26,8 +31,11 @@ from recollect.entrypoints.http.models import (
     RequestModel,
     Share,
     Some,
+    Text,
     Time,
+    YesOrNo,
     fault,
+    fitted,
     page_of,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, memory_if_there
@@ -36,9 +44,17 @@ from recollect.entrypoints.http.routing import USER, Routes, path_segment
 _DecisionStatus = Annotated[DecisionStatus, OneOf(*DecisionStatus)]
 _ConflictStatus = Annotated[ConflictStatus, OneOf(*ConflictStatus)]
 _Step = Annotated[Step, OneOf(*Step)]
+_Found = TypeVar("_Found")
 
 
-class DecisionsQuery(Narrowed, Paged):
+class _Worded(Narrowed, Paged):
+    """A list that tells the words of both sides where that is asked for: reads of its own."""
+
+    id: Maybe[Annotated[str, Text(2 * LONGEST_ID + 1)]] = Field(None, description="Only the one of this id.")
+    words: YesOrNo = Field("false", description="Adds `words`: what both said, and what of it ended or is in doubt.")
+
+
+class DecisionsQuery(_Worded):
     status: Maybe[_DecisionStatus] = Field(
         None, description="Whether it holds, was taken back, or fell with its winner."
     )
@@ -47,7 +63,7 @@ class DecisionsQuery(Narrowed, Paged):
     loser: Maybe[Identifier] = None
 
 
-class ConflictsQuery(Narrowed, Paged):
+class ConflictsQuery(_Worded):
     status: Maybe[_ConflictStatus] = None
 
 
@@ -72,6 +88,59 @@ class MemoryMerge(RequestModel):
     )
 
 
+class QuotedWords(AnswerModel):
+    """What a record said."""
+
+    content: str = Field(description="All of it; of the record that counts, and of a conflict's, what holds now.")
+    quote: str = Field(description="Of a long one the clauses that this is about, with … for the rest.")
+    timestamp: Time
+
+    @classmethod
+    def of(cls, said: Said | None, quote: str) -> Self | None:
+        """None for a record that is gone."""
+        return None if said is None else cls(content=said.words, quote=quote, timestamp=said.at)
+
+
+_GONE = "Absent: deleted, expired or rejected."
+_Places = Some[list[Count]]
+
+
+class DecisionWords(AnswerModel):
+    """What a decision ended, of what, and what holds instead."""
+
+    winner: Maybe[QuotedWords] = Field(None, description=_GONE)
+    loser: Maybe[QuotedWords] = Field(None, description=_GONE)
+    ended: _Places = Field(None, description="Start and end, exclusive, of the loser's words that ended.")
+    whole: bool = Field(description="Whether nothing is left of it.")
+    since: Maybe[Time] = Field(None, description="The day from which they do not hold, where that was told before.")
+    until: Maybe[Time] = Field(None, description="When they hold again.")
+    left: Maybe[str] = Field(None, description="What still holds of the loser, shortened; absent: all or nothing.")
+
+    @classmethod
+    def of(cls, told: ToldDecision) -> Self:
+        """The words of one decision."""
+        sides = told.sides
+        both = {"winner": QuotedWords.of(sides.newer, told.now), "loser": QuotedWords.of(sides.older, told.was)}
+        return cls.made_of(told.ended, **both, ended=sides.places, left=told.left or None)
+
+
+class ConflictWords(AnswerModel):
+    """What both sides of a conflict say, and what of the older is in doubt."""
+
+    newer: Maybe[QuotedWords] = Field(None, description=_GONE)
+    older: Maybe[QuotedWords] = Field(None, description=_GONE)
+    ended: _Places = Field(
+        None, description="Start and end, exclusive, of the older's words that are in doubt, where they are still said."
+    )
+
+    @classmethod
+    def of(cls, told: ToldConflict) -> Self:
+        """The words of one conflict."""
+        sides = told.sides
+        newer, older = QuotedWords.of(sides.newer, told.newer), QuotedWords.of(sides.older, told.older)
+        return cls.made_of(newer=newer, older=older, ended=sides.places)
+
+
 class DecisionAnswer(AnswerModel, title="Decision"):
     id: str
     winner: str
@@ -87,6 +156,7 @@ class DecisionAnswer(AnswerModel, title="Decision"):
     status: _DecisionStatus
     until: Maybe[Time] = None
     revert: Maybe[str] = None
+    words: Maybe[DecisionWords] = Field(None, description="With `words=true`.")
 
     @classmethod
     def of(cls, scope: Scope, decision: Decision, **more: Any) -> Self:
@@ -126,6 +196,7 @@ class ConflictAnswer(AnswerModel, title="Conflict"):
     ended: Some[list[Count]] = Field(
         None, description="Start and end, exclusive, of what would end of the older one's words; absent: not told."
     )
+    words: Maybe[ConflictWords] = Field(None, description="With `words=true`.")
 
 
 class ConflictResolved(ConflictAnswer, title="ConflictResolved"):
@@ -145,14 +216,32 @@ conflict_json = ConflictAnswer.json_of
 routes = Routes()
 
 
+def _if_there(read: Callable[[], _Found]) -> Sequence[_Found]:
+    try:
+        return (read(),)
+    except NotFound:
+        return ()
+
+
 @routes.get(f"{USER}/arbitrations", answer=DecisionsPage)
 def list_decisions(app: App, request: Request, query: DecisionsQuery) -> Reply:
     """What was decided between memories, by which rule, and how to undo it."""
     scope = request.scope(query)
     listing = listing_of(app, "arbitrations", scope, query)
     wanted = DecisionFilter(status=query.status, step=query.step, winner=query.winner, loser=query.loser)
-    page = app.contradictions.decisions.page(scope, query.limit, start_of(query, listing), wanted)
-    return page_reply(DecisionsPage, [DecisionAnswer.of(scope, one) for one in page.decisions], page.more, listing)
+    use, telling, named = app.contradictions.decisions, app.contradictions.telling, query.id
+
+    def read(limit: int) -> tuple[list[DecisionAnswer], str | None]:
+        if named is None:
+            page = use.page(scope, limit, start_of(query, listing), wanted)
+        else:
+            page = DecisionPage(tuple(filter(wanted.admits, _if_there(lambda: use.one(scope, named)))), None)
+        asked = page.decisions if query.words == "true" else ()
+        told = [DecisionWords.of(one) for one in telling.decisions(scope, asked, request.now)]
+        shown = zip_longest(page.decisions, told)
+        return [DecisionAnswer.of(scope, one, words=words) for one, words in shown], page.more
+
+    return page_reply(DecisionsPage, *fitted(read, query.limit), listing)
 
 
 @routes.post(
@@ -181,8 +270,20 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
     """Memories of which no rule can tell which counts, with the arbiter's proposal."""
     scope = request.scope(query)
     listing = listing_of(app, "conflicts", scope, query)
-    page = app.contradictions.conflicts.page(scope, query.limit, start_of(query, listing), query.status, request.now)
-    return page_reply(ConflictsPage, page.conflicts, page.more, listing)
+    use, telling, named = app.contradictions.conflicts, app.contradictions.telling, query.id
+
+    def read(limit: int) -> tuple[list[ConflictAnswer], str | None]:
+        if named is None:
+            page = use.page(scope, limit, start_of(query, listing), query.status, request.now)
+        else:
+            found = _if_there(lambda: use.one(scope, named, request.now))
+            page = ConflictPage(tuple(one for one in found if query.status in (None, one.status)), None)
+        asked = page.conflicts if query.words == "true" else ()
+        told = [ConflictWords.of(one) for one in telling.conflicts(scope, asked, request.now)]
+        shown = zip_longest(page.conflicts, told)
+        return [ConflictAnswer.made_of(one, words=words) for one, words in shown], page.more
+
+    return page_reply(ConflictsPage, *fitted(read, query.limit), listing)
 
 
 @routes.post(f"{USER}/conflicts/{{conflict_id}}/resolve", answer=ConflictResolved, errors=(404, 409), idempotent=True)
