@@ -27,7 +27,8 @@ UNSURE = PairScores(changed=0.4)
 
 def pairs(memory: Memory, ids: list[str], scope: Scope = ANNA) -> list[tuple[str, str]]:
     """The newer and the older one of each open conflict."""
-    return [(one.newer, one.older) for one in memory.app.contradictions.doubts.about(scope, ids)]
+    doubts = memory.app.contradictions.doubts
+    return [(one.newer, one.older) for one in doubts.about(scope, ids, doubts.newest(scope))]
 
 
 @pytest.fixture

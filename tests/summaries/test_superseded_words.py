@@ -108,7 +108,8 @@ def test_a_context_marks_the_sentence_of_a_summary_that_later_words_put_in_doubt
 @pytest.mark.parametrize("counts", [UNSURE, PARIS])
 def test_what_a_person_decides_takes_the_mark_away_or_the_sentence(memory: Memory, counts: str) -> None:
     summaries = doubting(memory)
-    (conflict,) = summaries.app.contradictions.doubts.about(ANNA, [])
+    doubts = summaries.app.contradictions.doubts
+    (conflict,) = doubts.about(ANNA, [], doubts.newest(ANNA))
     winner = conflict.newer if counts == UNSURE else conflict.older
     who = Settling(actor=Actor(ActorKind.USER, "anna"))
     summaries.app.contradictions.resolution.resolve(ANNA, conflict.id, winner, who, summaries.memory.now)

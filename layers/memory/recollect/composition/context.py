@@ -34,7 +34,7 @@ class ContextUseCases(UseCases):
         behind = ReadBackground(summaries.stored, summaries.goals, self._knowledge, parts.concurrency)
         sources = ContextSources(parts.timeline, self._retrieval.pipeline, behind, parts.concurrency)
         stage, doubts = self._retrieval.second_stage, self._contradictions.doubts
-        return BuildContext(sources, stage, doubts, parts.web_search, counted)
+        return BuildContext(sources, stage, doubts, parts.concurrency, parts.web_search, counted)
 
     @cached_property
     def turn(self) -> TakeTurn:

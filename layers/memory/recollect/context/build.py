@@ -35,15 +35,15 @@ from recollect.context.selection import (
     reach_of,
     select,
 )
-from recollect.context.sources import Background, ContextQuestion, ContextSources, Gathered
-from recollect.contradictions.doubts import FindDoubts
+from recollect.context.sources import ContextQuestion, ContextSources, Gathered
+from recollect.contradictions.doubts import FindDoubts, NewestConflicts
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
 from recollect.memories.memory import Memory, Origin
 from recollect.memories.representation import represented
-from recollect.ports import WebSearch
+from recollect.ports import Concurrency, WebSearch
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import rank_order
 from recollect.retrieval.pipeline import Recalled
@@ -283,12 +283,14 @@ class BuildContext:
         sources: ContextSources,
         second_stage: SecondStage,
         doubts: FindDoubts,
+        concurrency: Concurrency,
         web_search: WebSearch | None,
         counted: Counted = uncounted,
     ) -> None:
         self._sources = sources
         self._second_stage = second_stage
         self._doubts = doubts
+        self._concurrency = concurrency
         self._web_search = web_search
         self._counted = counted
 
@@ -307,10 +309,11 @@ class BuildContext:
             web_lookup.begin(rules)
             return _effective(rules, request)
 
+        conflicts = self._concurrency.submit(lambda: self._doubts.newest(scope))
         gathered = self._sources.read(scope, request.question, rules_read, lines_wanted(request.memory_tokens))
         read = self._read_together(gathered.recalled, request)
         gathered = replace(gathered, recalled=replace(gathered.recalled, missing=read.missing))
-        hits = self._relevant(scope, read, request.question.filters, gathered.background)
+        hits = self._relevant(scope, read, request.question.filters, conflicts.result())
         if not request.question.filters.looks_back:
             gathered = replace(gathered, background=gathered.background.marked(hits.disputes.doubted))
         answer = assemble(gathered, hits, web_lookup.result(), request, settled(given_rules))
@@ -328,14 +331,13 @@ class BuildContext:
         return replace(recalled, ranked=ordered)
 
     def _relevant(
-        self, scope: Scope, recalled: Recalled, filters: SearchFilters, background: Background
+        self, scope: Scope, recalled: Recalled, filters: SearchFilters, conflicts: NewestConflicts
     ) -> RelevantHits:
         """The hits for the messages, best first; what may have changed one of the first stands behind it.
 
         Of questions that are nearly equal only the best.
         """
-        summarised = background.summary is not None
-        found = disputes(self._doubts, scope, recalled, filters, summarised=summarised)
+        found = disputes(self._doubts, scope, recalled, filters, conflicts)
         chosen: dict[str, Ranked] = {}
         for one in without_repeated_questions(recalled.ranked):
             newer = [_as_good(each, one) for each in found.newer.get(recalled.identity(one), ())]

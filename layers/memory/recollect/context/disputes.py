@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from recollect.contradictions.decisions import OpenConflict, has_passed
-from recollect.contradictions.doubts import FindDoubts, OtherSide, older_sides
+from recollect.contradictions.doubts import FindDoubts, NewestConflicts, OtherSide, older_sides
 from recollect.core.scope import Scope
 from recollect.memories.representation import EndedWords, announced, ended_words
 from recollect.retrieval.filters import SearchFilters
@@ -43,15 +43,16 @@ class _Side:
 
 
 def disputes(
-    find: FindDoubts, scope: Scope, recalled: Recalled, filters: SearchFilters, *, summarised: bool = False
+    find: FindDoubts,
+    scope: Scope,
+    recalled: Recalled,
+    filters: SearchFilters,
+    newest: NewestConflicts,
 ) -> Disputes:
-    """Of the first hits; what stands against one and was not found is read.
-
-    `summarised`: there is a summary, whose sentences may be in doubt where nothing was found.
-    """
+    """Of the first hits; what stands against one and was not found is read."""
     first = {recalled.identity(one): one for one in recalled.ranked[:_COMPARED]}
     oldest_first = sorted(first, key=lambda i: (first[i].candidate.timestamp, first[i].id))
-    about = find.about(scope, oldest_first) if first or summarised else ()
+    about = find.about(scope, oldest_first, newest)
     stored = {i: recalled.stored.get(one.id) for i, one in first.items()}
     conflicts = [one for one in about if (older := stored.get(one.older)) is None or not has_passed(one, older)]
     pairs = [pair for one in conflicts for pair in _both_ways(one) if pair[0] in first]

@@ -41,6 +41,14 @@ class OtherSide:
     confidence: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NewestConflicts:
+    """`all_of_them`: there are no others."""
+
+    items: Sequence[Item]
+    all_of_them: bool
+
+
 class FindDoubts:
     """Reads the newest hundred conflicts, and by key one for each pair: meant for a dozen records."""
 
@@ -48,27 +56,26 @@ class FindDoubts:
         self._items = items
         self._current = current
 
-    def about(self, scope: Scope, oldest_first: Sequence[str]) -> tuple[OpenConflict, ...]:
+    def about(self, scope: Scope, oldest_first: Sequence[str], newest: NewestConflicts) -> tuple[OpenConflict, ...]:
         """The open conflicts among these, and of the newest ones all others; of memories of records, by their ids.
 
         Where a page of them cannot be read, those among these alone. One settled a moment ago may be among them.
         """
-        newest, all_of_them = self._newest(scope)
-        among = () if all_of_them else self._among(scope, oldest_first)
-        conflicts = {one.id: one for one in (conflict_in(item.value) for item in (*newest, *among))}
+        among = () if newest.all_of_them else self._among(scope, oldest_first)
+        conflicts = {one.id: one for one in (conflict_in(item.value) for item in (*newest.items, *among))}
         return tuple(one for one in conflicts.values() if one.status is ConflictStatus.OPEN)
 
     def doubted(self, scope: Scope) -> frozenset[str]:
         """The older sides of the newest open conflicts, by their ids: what may no longer hold."""
-        return older_sides(self.about(scope, ()))
+        return older_sides(self.about(scope, (), self.newest(scope)))
 
-    def _newest(self, scope: Scope) -> tuple[Sequence[Item], bool]:
-        """With whether there are no others."""
+    def newest(self, scope: Scope) -> NewestConflicts:
+        """A page of them, none where it cannot be read. It waits for nothing that a search finds."""
         try:
             page = self._items.page(scope.user, CONFLICTS, _NEWEST, None, descending=True, consistent=False)
         except Unavailable:
-            return (), False
-        return page.items, page.more is None
+            return NewestConflicts((), all_of_them=False)
+        return NewestConflicts(page.items, page.more is None)
 
     def _among(self, scope: Scope, oldest_first: Sequence[str]) -> Sequence[Item]:
         keys = [conflict_key(pair_id(newer, older)) for older, newer in combinations(oldest_first, 2)]
