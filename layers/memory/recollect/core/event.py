@@ -164,13 +164,18 @@ class Event:
 
     @property
     def is_searchable(self) -> bool:
-        """Whether the index holds its words and its vector: not of a private event."""
+        """Whether the index holds its words and its vector: not of a private event, nor of what `derives_nothing`."""
         return not self.is_private and not self.derives_nothing
 
     @property
     def is_summarized(self) -> bool:
         """Whether summaries count and read it."""
         return self.derive and not self.is_private
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether the bus tells that it was stored, and that a person deleted it (A-62); not of a memory alone."""
+        return self.is_summarized and not self.is_carrier
 
     @property
     def is_own_words(self) -> bool:

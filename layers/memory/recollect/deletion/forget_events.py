@@ -172,7 +172,7 @@ class ForgetEvents:
 
 def _pruned(scope: Scope, event: Event, order: Order) -> tuple[ItemWrite, ...]:
     """The bus event of a deletion (A-62); retention publishes its own, for many events at once."""
-    if order.outcome is not None or event.is_private or event.is_carrier or not event.derive:
+    if order.outcome is not None or not event.is_announced:
         return ()
     return tuple(map(outbox_write, episodic_pruned(scope, [event], order.reason or "deleted", order.now)))
 

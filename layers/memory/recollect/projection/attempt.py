@@ -402,8 +402,7 @@ def _all_done(calls: Sequence[Pending[None]]) -> None:
 
 
 def _announcements(batch: _Batch, event: Event, now: datetime) -> list[BusEvent]:
-    silent = event.is_private or event.is_carrier or not event.derive
-    episodic = [] if silent else [episodic_saved(event, now, batch.segments.get(event.id))]
+    episodic = [episodic_saved(event, now, batch.segments.get(event.id))] if event.is_announced else []
     stored = batch.memories.get(event.id)
     return [*episodic, semantic_saved(stored.memory, now)] if stored and stored.memory.id == event.id else episodic
 

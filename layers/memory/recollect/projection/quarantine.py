@@ -175,7 +175,7 @@ class FailedEvents:
 
     def tried_alone(self, scope: Scope) -> frozenset[str]:
         """The ids of a user's events with which a process ended: of the first `MOST_COUNTED` with a note."""
-        keys = [item.key for item in self._items.page(scope.user, FAILED, MOST_COUNTED, None).items]
+        keys = [failed_key(event_id) for event_id in self.of_user(scope)]
         notes = self._notes(scope.user, keys) if keys else []
         return frozenset(note.failed.ref.id for note in notes if note.failed.is_tried_alone)
 

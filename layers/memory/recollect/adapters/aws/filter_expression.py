@@ -74,7 +74,7 @@ def expression_of(wanted: Filter) -> Passing | None:
     if len(said) > _MOST_EXPRESSION_BYTES or parts.operators > _MOST_OPERATORS:
         return None
     used = set(_PLACEHOLDER.findall(said))  # DynamoDB refuses names and values that no part of the expression uses
-    names = {short: name for short, name in parts.names.items() if short in used}
+    names = {short: path for path, short in parts.names.items() if short in used}
     return Passing(said, names, {short: value for short, value in parts.values.items() if short in used})
 
 
@@ -114,7 +114,7 @@ def _number(value: float) -> Value | None:
 
 @dataclass(slots=True)
 class _Expression:
-    """Names and values that an expression has so far."""
+    """What an expression has so far: what stands for each path, each value by what stands for it."""
 
     names: dict[str, str] = field(default_factory=dict)
     values: Attributes = field(default_factory=dict)
@@ -180,10 +180,7 @@ class _Expression:
         return f"attribute_type({place}, {self._value(text(kind))})"
 
     def _name(self, path: str) -> str:
-        known = {stood: short for short, stood in self.names.items()}
-        short = known.get(path, f"#p{len(self.names)}")
-        self.names[short] = path
-        return short
+        return self.names.setdefault(path, f"#p{len(self.names)}")
 
     def _value(self, value: Value) -> str:
         for short, stood in self.values.items():
