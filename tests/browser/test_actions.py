@@ -45,7 +45,7 @@ def test_a_newcomer_corrects_undoes_asks_why_and_erases(page: Page, site: Site) 
     expect(page.get_by_role("status")).to_contain_text("The earlier version is back")
     page.get_by_role("link", name="What would it say?").click()
     page.get_by_label("What the user says").fill("Where does Nora live?")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("button", name="Ask").click()
     line = page.get_by_role("listitem").filter(has_text="Nora lives in Bodø").first
     expect(line).to_contain_text("“Nora” and “live” with the question")
     line.get_by_text("Numbers").click()
@@ -89,8 +89,10 @@ def test_two_memories_are_merged_by_the_keyboard_and_parted(page: Page, site: Si
     site.remember("ines", "Ines races boats", timestamp="2025-02-01T00:00:00Z")
     page.goto("/console/users/ines")
     for words in ("Ines sails", "Ines races boats"):
-        tab_to(page, f"Choose: {words}")
-        page.keyboard.press("Space")
+        tab_to(page, words)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("checkbox", name=f"Merge: {words}")).to_be_checked()
     press(page, "Merge the two that are chosen")
     expect(page.get_by_role("region", name="Older")).to_contain_text("Ines sails")
     expect(page.get_by_label("Both together")).to_have_value("Ines sails\nInes races boats")
@@ -109,18 +111,23 @@ def test_two_memories_are_merged_by_the_keyboard_and_parted(page: Page, site: Si
 @drives(
     "GET /users/{user_id}/decisions/{decision_id}/revert",
     "POST /users/{user_id}/decisions/{decision_id}/revert",
+    "GET /users/{user_id}/decisions?q",
 )
 def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
     site.remember("ruth", "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     site.remember("ruth", "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
     site.project()
     page.goto("/console/users/ruth/decisions")
-    decided = page.get_by_role("article", name="A decision")
+    page.get_by_label("Find").fill("lyon")
+    page.get_by_role("button", name="Find").click()
+    decided = page.get_by_role("article", name="A decision: I live in Oslo")
     expect(decided.first.get_by_role("deletion")).to_have_text("I live in Oslo")
     decided.first.get_by_role("link", name="Take it back").click()
     expect(page.get_by_text("in the place of what ended it")).to_be_visible()
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("status")).to_contain_text("taken back")
+    expect(decided).to_be_focused()
+    expect(decided.get_by_role("deletion")).to_have_count(0)
     (current,) = site.get("/v1/users/ruth/memories", status="active")["memories"]
     assert current["content"] == "I live in Oslo"
 

@@ -15,7 +15,7 @@ from entrypoints.console.test_foreign_ids import OWNER, Kept, filled
 from entrypoints.console.test_weight import PAGES
 from entrypoints.http.conftest import opened
 
-FURTHER_FIELDS = {"cursor", "goals", "open", "part", "versions"}
+FURTHER_FIELDS = {"cursor", "decided", "goals", "open", "part", "versions"}
 NO_LINK = {"GET /users/{user_id}/import"}
 """Shown where a file was sent without a script: the sweep of all pages opens it."""
 
@@ -51,7 +51,8 @@ def test_every_route_and_every_field_of_a_form_is_driven(fields: set[str]) -> No
 def test_every_link_to_what_follows_on_a_further_page_is_driven() -> None:
     """Of a store with one of each no page has any: they are counted in the templates.
 
-    Those of parts and versions have a test of their own; those of users, jobs, rejections and a context have none.
+    Those of parts and versions have a test of their own; those of users, jobs, rejections and a context are walked
+    without a browser (entrypoints/console/test_further_pages.py).
     """
     templates = (files("recollect.entrypoints.console") / "templates").iterdir()
     assert sum(one.read_text("utf-8").count('rel="next"') for one in templates) == len(FURTHER) + 6

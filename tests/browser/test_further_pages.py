@@ -17,11 +17,11 @@ FURTHER = (
     ("/console/users/vera?status=all", "Older ones", "GET /users/{user_id}?cursor"),
     ("/console/users/vera/timeline", "Older ones", "GET /users/{user_id}/timeline?cursor"),
     ("/console/users/vera/decisions", "More open ones", "GET /users/{user_id}/decisions?open"),
-    ("/console/users/vera/decisions", "Older ones", "GET /users/{user_id}/decisions?cursor"),
+    ("/console/users/vera/decisions", "Older ones", "GET /users/{user_id}/decisions?decided"),
     ("/console/users/vera/summaries", "More goals", "GET /users/{user_id}/summaries?goals"),
     ("/console/users/vera/summaries", "Older ones", "GET /users/{user_id}/summaries?cursor"),
 )
-"""A page, its link to what follows, and what that asks for; of users and rejections it would take hundreds of them."""
+"""A page, its link to what follows, and what that asks for; where it would take hundreds, no browser does it."""
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,9 @@ def test_the_second_look_of_an_erasure_is_named_and_leads_to_it(caller: Caller, 
     one_memory(caller, "I live in Lyon")
     visitor.do(f"{ANNA}/erase", confirmed="anna")
     shown = visitor.get("/console/operations")
-    assert "Erase, the look afterwards waits for what came in meanwhile" in visible(shown)
+    assert "Erase: the look afterwards waits looks through everything once more, for what came in meanwhile" in visible(
+        shown
+    )
     links = re.findall(r'href="(/console/erasures/[^"]*)"', shown.text)
     assert (len(links), {visitor.get(link).status for link in links}) == (2, {200})
     assert "It is done" in visible(visitor.get(links[0]))

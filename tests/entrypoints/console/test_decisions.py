@@ -1,6 +1,7 @@
 """Decisions and open conflicts through the console: both sides beside each other, settled and taken back."""
 
 import re
+from html import unescape
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_open_ones_say_which_words_are_in_doubt_by_what_and_how_surely_page_by_p
     for one in older[1:]:
         left_open(app, one, newer, ANNA)
     first = visitor.get(DECISIONS)
-    assert first.text.count('aria-label="An open conflict"') == 1, "all of one newer memory stand together"
+    assert first.text.count('aria-label="An open conflict:') == 1, "all of one newer memory stand together"
     (following,) = re.findall(r'rel="next" href="([^"]*open=[^"]*)"', first.text)
     second = visitor.get(following)
     boats = [set(re.findall(r"The \d+th boat", visible(page))) for page in (first, second)]
@@ -100,6 +101,69 @@ def test_open_ones_say_which_words_are_in_doubt_by_what_and_how_surely_page_by_p
     assert "More open ones" not in visible(second)
     settle = re.findall(r'href="([^"?]*/settle)', second.text)[0]
     assert visitor.get(settle).status == 200
+
+
+def test_what_was_decided_last_stands_first_and_an_action_leads_back_to_where_it_was_done(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    newer = one_memory(caller, QUIT)
+    older = [one_memory(caller, f"The {n}th boat is green") for n in range(43)]
+    conflicts = [left_open(app, one, newer, ANNA) for one in older]
+    for n, conflict in enumerate(conflicts[:42]):
+        moment = f"2031-01-01T09:{n:02}:00Z"
+        caller.post(f"/v1/users/anna/conflicts/{conflict}/resolve", {"winner": newer}, x_recollect_now=moment)
+    path = f"/console/users/anna/conflicts/{conflicts[42]}/settle"
+    visitor.get(path, winner=older[42])
+    settled = visitor.post(path, winner=older[42])
+    assert settled.headers["location"].endswith("#done")
+    done = visible(visitor.follow(settled))
+    assert "The conflict is settled. What ended: I quit the Kirkstall pool" in done
+    boats = _walked(visitor)
+    assert [len(page) for page in boats] == [20, 20, 3]
+    assert [one for page in boats for one in page] == [*(f"The {n}th" for n in range(41, -1, -1)), "I quit"]
+    second = visitor.get(f"{DECISIONS}?decided=20")
+    (back,) = re.findall(r'href="([^"]*)" aria-label="Take it back: The 9th boat is green"', second.text)
+    visitor.get(unescape(back))
+    answer = visitor.post(unescape(back))
+    assert answer.headers["location"].endswith("#acted")
+    page = visitor.follow(answer)
+    shown = page.text
+    assert re.findall(r'id="acted" tabindex="-1" data-here aria-label="([^"]*)"', shown) == [
+        "A decision: The 9th boat is green"
+    ]
+    assert "It was of: The 9th boat is green" in visible(page)
+    assert "The 9th" not in "".join(ended(shown))
+    assert "The 10th" in "".join(ended(shown)), "its neighbours are on the page"
+    assert "The 1th" not in shown
+
+
+def _walked(visitor: Visitor) -> list[list[str]]:
+    """The boats of each page, each once, in the order in which their decisions stand."""
+    pages, path = [], DECISIONS
+    while path:
+        shown = visitor.get(path).text
+        pages.append(re.findall(r'aria-label="A decision: (The \d+th|I quit)', shown))
+        path = unescape(next(iter(re.findall(r'rel="next" href="([^"]*decided=[^"]*)"', shown)), ""))
+    return pages
+
+
+def test_every_link_says_of_what_and_a_word_finds_both_open_and_decided_ones(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    swims, quit_, ada, aunt = (one_memory(caller, text) for text in (SWIMS, QUIT, "Ada is my sister", "Ada is my aunt"))
+    ended_in_part(app, swims, quit_, SWIMS, ANNA)
+    left_open(app, ada, aunt, ANNA)
+    page = visitor.get(DECISIONS).text.partition("<main")[2]
+    named = re.findall(r'<a class="button" href="[^"]*" aria-label="([^"]*)">([^<]*)</a>', page)
+    assert [text for _, text in named] == ["Newer counts", "Older counts", "Both hold", "Take it back"]
+    assert [name.removeprefix(text) for name, text in named] == [
+        ": Ada is my aunt", ": Ada is my sister", ": Ada is my aunt / Ada is my sister", f": {SWIMS}",
+    ]  # fmt: skip
+    for word, there in (("ADA aunt", (True, False)), ("swimming", (False, True)), ("boat", (False, False))):
+        found = visible(visitor.get(DECISIONS, q=word))
+        assert ("Ada is my sister" in found, "I quit the" in found) == there, word
+    assert "None is open that has these words" in found
+    assert visitor.get(DECISIONS, one="nothing", done="reverted").status == 200
 
 
 def ended(page: str) -> list[str]:

@@ -196,3 +196,46 @@ def test_what_was_typed_stays_on_the_page_while_the_server_is_busy(caller: Calle
     assert "I row</textarea>" in answer.text
     assert "try it again in a moment" in visible(answer)
     assert "Too many" not in answer.text
+
+
+def test_the_list_says_of_how_much_it_is_and_what_lies_elsewhere(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    assert "became memories" not in visible(visitor.get(ANNA)), "nothing was said"
+    caller.added("I drive a Volvo", "Hm.", "Remember: my sister is called Ada", "Hm, hm.")
+    one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    page = visitor.get(ANNA)
+    assert "1 of 4 messages became memories" in visible(page)
+    assert "All 4 can be read in the timeline" in visible(page)
+    assert "2 memories were written down. Not in this list: 1 superseded ." in visible(page)
+    assert f'<a href="{ANNA}?status=superseded">1 superseded</a>' in page.text
+    assert "Not in this list: 2 current" in visible(visitor.get(ANNA, status="superseded"))
+    assert "Not in this list" not in visible(visitor.get(ANNA, status="all"))
+
+
+def test_finding_says_how_much_of_it_has_another_status_and_what_a_message_is(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    caller.added("My dentist is in Oslo")
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    found = visitor.get(ANNA, q="Oslo")
+    assert "Not shown, but found too: 1 superseded ." in visible(found)
+    assert f'<a href="{ANNA}?q=Oslo&amp;status=superseded">1 superseded</a>' in found.text
+    assert "A message was said and became no memory." in visible(found)
+    other = visible(visitor.get(ANNA, q="Oslo", status="superseded"))
+    assert "Not shown, but found too: 1 current ." in other
+    assert "I live in Oslo" in other
+    assert "found too" not in visible(visitor.get(ANNA, q="Oslo", status="all"))
+    assert "found too" not in visible(visitor.get(ANNA, q="Lyon"))
+
+
+def test_only_two_that_can_be_merged_are_offered_to_be(caller: Caller, visitor: Visitor) -> None:
+    offered = "Merge the two that are chosen"
+    one_memory(caller, "I play the violin")
+    one_memory(caller, "I am vegan", key="diet")
+    assert offered not in visible(visitor.get(ANNA))
+    one_memory(caller, "I play in an orchestra")
+    page = visitor.get(ANNA)
+    assert offered in visible(page)
+    assert page.text.index("I play the violin</bdi></a>") < page.text.index('aria-label="Merge: I play the violin"')
+    assert offered not in visible(visitor.get(ANNA, status="superseded"))

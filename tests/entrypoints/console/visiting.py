@@ -33,7 +33,7 @@ class Visitor:
     def follow(self, answer: Answered) -> Answered:
         """The page that a form leads to."""
         assert answer.status == 303, answer.text
-        return self.get(answer.headers["location"])
+        return self.get(answer.headers["location"].partition("#")[0])
 
     def do(self, path: str, /, **fields: str) -> Answered:
         """Opens the page of a form, sends it, and follows."""

@@ -107,9 +107,9 @@ class Visit:
         }
         return render(template, whole)
 
-    def go(self, *parts: str, **query: Any) -> Reply:
-        """Another page, after something was done."""
-        target = link(*parts, **query)
+    def go(self, *parts: str, at: str = "", **query: Any) -> Reply:
+        """Another page, after something was done; `at` names the element there that is looked at."""
+        target = link(*parts, **query) + (f"#{at}" if at else "")
         return Reply(303, "", {"Location": fetched(target) if self.is_fetched else target})
 
 

@@ -1,7 +1,14 @@
 "use strict";
 // After a page was put in the place of another, a screen reader and the keyboard begin at it as after a load.
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target === document.body) document.getElementById("main")?.focus();
+  if (event.target === document.body) (document.querySelector("[data-here]") ?? document.getElementById("main"))?.focus();
+});
+
+// Enter on a choice chooses, as Space does: it would send the form before a second one is chosen.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !event.target.matches?.(".choice input")) return;
+  event.preventDefault();
+  event.target.click();
 });
 
 // A file that is dropped, wherever on a page that takes one, is as good as one that is chosen.

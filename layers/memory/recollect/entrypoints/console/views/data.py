@@ -26,6 +26,13 @@ REACHED = {
     "copies": "Copies that applications keep",
 }
 """What an erasure counts, in words; the rest are traces of these inside of the store."""
+LAPSING = {
+    "idempotency_records": "Numbers of requests, by which one that is sent twice is done once; without any text",
+    "bus_log": "The log of the event bus",
+    "index_snapshots": "Snapshots that the search domain makes by itself",
+    "point_in_time_backups": "Backups of the table",
+}
+"""The copies that nobody can edit, in words."""
 
 
 @views.get(*_USER, "data")
@@ -99,4 +106,4 @@ def erasure(visit: Visit) -> Reply:
     reached = found["reached"]
     told = [(words, reached[name]) for name, words in REACHED.items() if reached.get(name)]
     inside = [(name, count) for name, count in reached.items() if name not in REACHED and count]
-    return visit.page("erasure.html", erasure=found, told=told, inside=inside)
+    return visit.page("erasure.html", erasure=found, told=told, inside=inside, lapsing=LAPSING)

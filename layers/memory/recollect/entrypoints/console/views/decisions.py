@@ -1,6 +1,6 @@
 """What was decided between memories, and what is open: side by side, settled and taken back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -14,28 +14,92 @@ _USER = ("users", "{user_id}")
 _CONFLICT = (*_USER, "conflicts", "{conflict_id}")
 _DECISION = (*_USER, "decisions", "{decision_id}")
 _SHOWN = 20
+_READ = 100
+"""The API lists decisions by the message that won, the newest first: so many are put in the order of deciding."""
+_PAGES_FOUND_IN = 3
+_PLACE = ("cursor", "decided", "open", "q")
+"""The parameters that say which decisions a page shows; an action leads back there."""
 
 
 @views.get(*_USER, "decisions")
 def decisions(visit: Visit) -> Reply:
-    """Open conflicts first, then what was decided, of both the newest first; further pages are of one of them."""
-    query = visit.query
-    doubts = _listed(visit, "conflicts", query.get("open"), status="open") if "cursor" not in query else {}
-    wanted = {"cursor": query.get("cursor"), "status": query.get("status")}
-    made = _listed(visit, "arbitrations", **wanted) if "open" not in query else {}
+    """Open conflicts first, then what was decided, of both the newest first; further pages are of one of them.
+
+    `one` names the decision that was just made or taken back: it is on the page.
+    """
+    query, acted = visit.query, visit.query.get("one")
+    doubts = _listed(visit, "conflicts", query.get("open"), _SHOWN) if {"cursor", "decided"}.isdisjoint(query) else {}
+    made = _listed(visit, "arbitrations", query.get("cursor"), _READ) if "open" not in query else {}
+    decided = sorted(made.get("arbitrations", ()), key=itemgetter("at", "id"), reverse=True)
+    begin = _begin(visit, decided, acted)
+    end = begin + visit.most(_SHOWN)
     return visit.page(
         "decisions.html",
         open=_by_newer(doubts["conflicts"]) if doubts else None,
         more_open=doubts.get("next_cursor"),
-        decisions=made.get("arbitrations"),
-        more=made.get("next_cursor"),
+        decisions=decided[begin:end] if made else None,
+        more={**_kept(visit, "cursor", "q"), "decided": end} if end < len(decided) else _following(made),
+        acted=_acted(visit, acted, decided),
+        kept=_kept(visit, *_PLACE),
+        is_cut="q" in query and bool(doubts.get("cut") or made.get("cut")),
     )
 
 
-def _listed(visit: Visit, collection: str, cursor: str | None, **wanted: str | None) -> Any:
-    """A page of them, with their words."""
-    path = user_path(visit.ids["user_id"], collection)
-    return visit.api.get(path, words="true", limit=visit.most(_SHOWN), cursor=cursor, **wanted)
+def _listed(visit: Visit, collection: str, cursor: str | None, most: int) -> Any:
+    """A page of them, with their words; of open conflicts alone. With a question, those that have its words."""
+    path, wanted = user_path(visit.ids["user_id"], collection), {"words": "true", "limit": visit.most(most)}
+    wanted |= {"status": "open"} if collection == "conflicts" else {}
+    if "q" in visit.query:
+        return _with_words(visit, collection, {**wanted, "limit": _READ})
+    return visit.api.get(path, **wanted, cursor=cursor)
+
+
+def _with_words(visit: Visit, collection: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the first 300 of which a side has all words that are looked for; `cut` where there are more."""
+    path, words, cursor = user_path(visit.ids["user_id"], collection), visit.query["q"].casefold().split(), None
+    most = visit.most(_SHOWN) if collection == "conflicts" else _PAGES_FOUND_IN * _READ
+    found: list[Any] = []
+    for _ in range(_PAGES_FOUND_IN):
+        page = visit.api.get(path, **wanted, cursor=cursor)
+        found += [one for one in page[collection] if any(_has(text, words) for text in _texts(one))]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    return {collection: found[:most], "cut": cursor is not None or len(found) > most}
+
+
+def _texts(one: Mapping[str, Any]) -> list[str]:
+    """What both sides say, as far as it is still there."""
+    return [str(side["content"]).casefold() for side in one["words"].values() if isinstance(side, Mapping)]
+
+
+def _has(text: str, words: Iterable[str]) -> bool:
+    return all(word in text for word in words)
+
+
+def _begin(visit: Visit, decided: Sequence[Mapping[str, Any]], acted: str | None) -> int:
+    """Where in the list the page begins: with the decision that was acted on, wherever that stands."""
+    places = [place for place, one in enumerate(decided) if one["id"] == acted]
+    most = visit.most(_SHOWN)
+    return places[0] // most * most if places else visit.start("decided", len(decided))
+
+
+def _kept(visit: Visit, *names: str) -> dict[str, str]:
+    return {name: visit.query[name] for name in names if name in visit.query}
+
+
+def _following(made: Mapping[str, Any]) -> dict[str, str] | None:
+    return {"cursor": made["next_cursor"]} if "next_cursor" in made else None
+
+
+def _acted(visit: Visit, acted: str | None, shown: Iterable[Any]) -> Any:
+    """The decision that was acted on, whether the page's list has it or not; None where there is none."""
+    if acted is None:
+        return None
+    found = [one for one in shown if one["id"] == acted]
+    path = user_path(visit.ids["user_id"], "arbitrations")
+    found = found or visit.api.get(path, words="true", id=acted)["arbitrations"]
+    return found[0] if found else None
 
 
 def _by_newer(conflicts: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
@@ -57,7 +121,8 @@ def _one(visit: Visit, collection: str, object_id: str) -> Any:
 def ask_to_settle(visit: Visit) -> Reply:
     """What settling it so would do."""
     found = _one(visit, "conflicts", visit.ids["conflict_id"])
-    return visit.page("settle.html", conflict=found, winner=visit.typed("winner", visit.query.get("winner", "")))
+    winner = visit.typed("winner", visit.query.get("winner", ""))
+    return visit.page("settle.html", conflict=found, winner=winner, kept=_kept(visit, *_PLACE))
 
 
 @views.post(*_CONFLICT, "settle", of=ask_to_settle)
@@ -65,14 +130,22 @@ def settle(visit: Visit) -> Reply:
     """The one that was chosen counts, the other ends; or both hold."""
     form, user_id = visit.form, visit.ids["user_id"]
     path, winner = user_path(user_id, "conflicts", visit.ids["conflict_id"], "resolve"), form.get("winner", "")
-    visit.api.post(path, {"both": True} if winner == "both" else {"winner": winner}, once=form.get("once", ""))
-    return visit.go("users", user_id, "decisions", done="settled")
+    body = {"both": True} if winner == "both" else {"winner": winner}
+    done = visit.api.post(path, body, once=form.get("once", ""))
+    return _back(visit, "settled", done.get("decision_id"), "done")
+
+
+def _back(visit: Visit, done: str, decision_id: str | None, place: str) -> Reply:
+    """The decisions again, where they were looked at, at the one that was acted on or at what is said of it."""
+    kept = _kept(visit, *_PLACE)
+    return visit.go("users", visit.ids["user_id"], "decisions", at=place, done=done, one=decision_id, **kept)
 
 
 @views.get(*_DECISION, "revert")
 def ask_to_revert(visit: Visit) -> Reply:
     """What taking it back would do."""
-    return visit.page("revert.html", decision=_one(visit, "arbitrations", visit.ids["decision_id"]))
+    found = _one(visit, "arbitrations", visit.ids["decision_id"])
+    return visit.page("revert.html", decision=found, kept=_kept(visit, *_PLACE))
 
 
 @views.post(*_DECISION, "revert", of=ask_to_revert)
@@ -81,4 +154,4 @@ def revert(visit: Visit) -> Reply:
     user_id = visit.ids["user_id"]
     path = user_path(user_id, "arbitrations", visit.ids["decision_id"], "revert")
     visit.api.post(path, once=visit.form.get("once", ""))
-    return visit.go("users", user_id, "decisions", done="reverted")
+    return _back(visit, "reverted", visit.ids["decision_id"], "acted")

@@ -4,22 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.entrypoints.console.api import absent, user_path
+from recollect.entrypoints.console.finding import found_by, held_of
 from recollect.entrypoints.console.passages import common
-from recollect.entrypoints.console.reach import derived_of, echoes_of, similarity_of, sources_in
+from recollect.entrypoints.console.reach import derived_of, echoes_of, sources_in
 from recollect.entrypoints.console.topics import by_topic
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.console.words import PART_BYTES, part_of, part_with, weight, with_part
 from recollect.entrypoints.http.messages import Reply
 from recollect.entrypoints.http.models import CONTENT_BYTES
-from recollect.retrieval.reasons import RELATED
 
 views = Views()
 _USER = ("users", "{user_id}")
 _MEMORY = (*_USER, "memories", "{memory_id}")
 _SHOWN = 50
-_FOUND = 20
-_READ_FOR_ENDED = 100
-"""A search cannot be asked for superseded ones alone."""
 _SOURCES = 10
 _VERSIONS = 10
 _KEYWORD_BYTES = 4_000
@@ -31,37 +28,16 @@ _RESTORED = ("content", "importance", "keywords", "metadata")
 
 @views.get(*_USER)
 def memories(visit: Visit) -> Reply:
-    """What is remembered, by topic; with a query, what a search finds."""
+    """What is remembered, by topic, and of how much of what was said; with a query, what a search finds."""
     user_id, query = visit.ids["user_id"], visit.query
     status = query.get("status", "active")
     if query.get("q"):
-        found, others = _search(visit, status)
-        return visit.page("memories.html", which=status, found=found, others=others, topics=[], more=None)
+        return visit.page("memories.html", which=status, found=found_by(visit, status), topics=[], more=None, held=None)
     wanted = {"status": None if status == "all" else status, "key": query.get("key")}
     page = visit.api.get(user_path(user_id, "memories"), **wanted, limit=visit.most(_SHOWN), cursor=query.get("cursor"))
-    topics = by_topic(page["memories"])
-    return visit.page("memories.html", which=status, found=None, topics=topics, more=page.get("next_cursor"))
-
-
-def _search(visit: Visit, status: str) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """What has the words of the question or is related to it, and what is merely nearest."""
-    ended = status not in ("active", "all")
-    asked = {"user_id": visit.ids["user_id"], "query": visit.query["q"], "explain": True}
-    asked |= {"top_k": _READ_FOR_ENDED if ended else _FOUND, "include_superseded": status != "active"}
-    answer = visit.api.post("/v1/search", asked)
-    hits = [one for one in (*answer["results"], *answer.get("near_misses", ())) if not ended or _has(one, status)]
-    matches = [one for one in hits if _matches(one)]
-    most = visit.most(_FOUND)
-    return matches[:most], [one for one in hits if not _matches(one)][:most]
-
-
-def _has(hit: Mapping[str, Any], status: str) -> bool:
-    """Whether it ended so; what was said has no status, and is superseded where another replaced it."""
-    return bool(hit.get("status", "superseded" if hit.get("superseded_by") else "active") == status)
-
-
-def _matches(hit: Mapping[str, Any]) -> bool:
-    return bool(hit["scores"].get("bm25", 0.0) > 0 or similarity_of(hit) >= RELATED)
+    topics, more = by_topic(page["memories"]), page.get("next_cursor")
+    held = held_of(visit) if {"cursor", "key"}.isdisjoint(query) else None
+    return visit.page("memories.html", which=status, found=None, topics=topics, more=more, held=held)
 
 
 @views.get(*_USER, "new")
