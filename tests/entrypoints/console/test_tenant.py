@@ -127,6 +127,16 @@ def test_an_edits_own_search_is_not_counted_as_the_tenants(caller: Caller, visit
     assert caller.get("/v1/usage").json["this_month"]["searches"] == 1
 
 
+@pytest.mark.parametrize("name", ["x_recollect_uncounted", "x_recollect_is_asked_for", "is_asked_for"])
+def test_nothing_that_is_sent_keeps_a_search_out_of_what_is_counted(caller: Caller, name: str) -> None:
+    asked = {"user_id": "anna", "query": "boats"}
+    sent = [caller.post("/v1/search", asked, **{name: value}).status for value in ("true", "false")] + [
+        caller.post(f"/v1/search?{name}=false", {**asked, **more}).status for more in ({}, {name: False})
+    ]
+    assert sent[:2] == [200, 200]
+    assert caller.get("/v1/usage").json["this_month"]["searches"] == sent.count(200)
+
+
 def test_what_was_asked_for_is_the_tenants_own_and_its_administrators(guarded: Laptop) -> None:
     for key, texts in (("key-a", ("a", "b", "c")), ("key-c", ("d",))):
         for text in texts:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from recollect.entrypoints.http.dispatch import Answer
-from recollect.entrypoints.http.messages import UNCOUNTED, VERSION, Call
+from recollect.entrypoints.http.messages import VERSION, Call
 from recollect.entrypoints.http.routing import path_segment
 from recollect.settings import Principal
 
@@ -116,23 +116,30 @@ class Api:
         """The answer of a route. `version`: the one that is changed, or empty. Raises Refusal.
 
         `once` names a form: the same sent twice by it is done once; other words are another request. What nobody has
-        asked for is not counted as the tenant's.
+        asked for is not counted as the tenant's, unless another process answers it.
         """
         pairs = [(name, str(value)) for name, value in (query or {}).items() if value not in (None, "")]
         named = {VERSION.lower(): version if version == "*" else f'"{version}"'} if version else {}
-        named |= {} if is_asked_for else {UNCOUNTED: "true"}
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         key = hashlib.sha256(f"{once} {path} ".encode() + content).hexdigest()
-        answer = self._answered(method, path, pairs, content, {**named, **({"idempotency-key": key} if once else {})})
+        named |= {"idempotency-key": key} if once else {}
+        answer = self._answered(method, path, pairs, content, named, is_asked_for=is_asked_for)
         document = json.loads(answer.body) if answer.body else None
         return Found(document, answer.headers)
 
     def _answered(
-        self, method: str, path: str, query: list[tuple[str, str]], body: bytes, headers: Mapping[str, str]
+        self,
+        method: str,
+        path: str,
+        query: list[tuple[str, str]],
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        is_asked_for: bool = True,
     ) -> Answer:
         own = {**self._call.headers, **headers}
         call = replace(self._call, method=method, path=path, query=query, headers=own, body=body)
-        answer = self._dispatch(call)
+        answer = self._dispatch(replace(call, is_asked_for=is_asked_for))
         if answer.status >= 400:
             raise self._refusal(answer, path)
         return answer

@@ -19,11 +19,11 @@ from recollect.entrypoints.console.sessions import PATH
 from recollect.entrypoints.console.visit import FETCHED, HTML
 from recollect.entrypoints.http.credentials import Authenticate
 from recollect.entrypoints.http.dispatch import Answer, RequestLog, rendered
-from recollect.entrypoints.http.messages import UNCOUNTED, Call, Reply
+from recollect.entrypoints.http.messages import Call, Reply
 from recollect.entrypoints.http.problems import reply_to
 
 _LEFT_SECONDS = 1.0
-_FORWARDED = ("authorization", "if-match", "idempotency-key", UNCOUNTED)
+_FORWARDED = ("authorization", "if-match", "idempotency-key")
 
 
 class ConsoleElsewhere:

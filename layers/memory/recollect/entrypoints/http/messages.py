@@ -19,8 +19,6 @@ from recollect.settings import Principal
 LOCAL_SECONDS = 30.0
 """What a request has where no server limits its time."""
 VERSION = "If-Match"
-UNCOUNTED = "x-recollect-uncounted"
-"""With a search that nobody has asked for: the console's, of what else says what is edited."""
 V = TypeVar("V", int, str)
 NO_HEADERS: Mapping[str, str] = {}
 _ANY = "*"
@@ -39,7 +37,8 @@ class Call:
     the authorizer in front has checked, `handed_on` what an authorizer that is a function has found
     (`credentials.HandedOnReader`), each None where there is no such one. `body` is what was sent, in bytes.
     `raw_path` is the path as it was sent, where the server tells it, `base_path` what stood before it: an API's stage.
-    `source_address` is the sender's, where an API told it.
+    `source_address` is the sender's, where an API told it. `is_asked_for` is False for what a page of the
+    console in this process asks by itself, which is not counted as the tenant's; nothing that is sent can say so.
     """
 
     method: str
@@ -54,6 +53,7 @@ class Call:
     source_address: str | None = None
     raw_path: str | None = None
     base_path: str = ""
+    is_asked_for: bool = True
 
     @property
     def is_authorized(self) -> bool:

@@ -14,7 +14,7 @@ from recollect.core.time import from_iso, iso
 from recollect.core.vectors import unit, vector_of
 from recollect.entrypoints.http.analysis import QueryAnalysis
 from recollect.entrypoints.http.cursors import Listing, listing_of, open_cursor, page_reply, seal, start_of
-from recollect.entrypoints.http.messages import UNCOUNTED, Reply, Request, etag
+from recollect.entrypoints.http.messages import Reply, Request, etag
 from recollect.entrypoints.http.models import (
     CONTENT_BYTES,
     IN_QUERY,
@@ -304,8 +304,8 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     scope = request.scope(body)
     recall = _recall_request(app, request, body)
     rules = app.begin_rules(scope.tenant)
-    asked_for = UNCOUNTED not in request.call.headers
-    answer = (app.retrieval.memory if asked_for else app.retrieval.uncounted).search(scope, recall)
+    use = app.retrieval.memory if request.call.is_asked_for else app.retrieval.uncounted
+    answer = use.search(scope, recall)
     asked = (body.query or "") if body.explain else None
     found, near = ([ResultAnswer.of(one, asked) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])
