@@ -58,7 +58,10 @@ def test_the_page_calls_it_so(name: str, told: str) -> None:
             hit({"bm25": 0.1, "weighted_similarity": 0.175, "distinct_similarity": 0.05}, similarity=0.3),
             "Shares the words “dentist” and “December” with the question and is among the nearest in meaning to it.",
         ),
-        (hit({"weighted_similarity": 0.1}, similarity=0.3), "Is only loosely related to the question."),
+        (
+            hit({"weighted_similarity": 0.1}, similarity=0.304),
+            "Is only loosely related to the question (30 % close in meaning).",
+        ),
         (hit({"relevance": 0.36}, relevance=0.9), "Seems to be needed for the answer."),
         (hit({"relevance": 0.04}, relevance=0.1), "Is only loosely related to the question."),
         (hit({"named_date": 0.05}), "Was said when the question asks about."),
@@ -70,7 +73,7 @@ def test_the_page_calls_it_so(name: str, told: str) -> None:
         ),
         (hit({"recent": 0.3}), "Is among the newest that match."),
         (hit({"renewed": 0.3}), "Says anew what was said before."),
-        (hit({"said_by_user": 0.15}), "Is in the user's own words."),
+        (hit({"said_by_user": 0.15}), "Is only loosely related to the question."),
         (
             hit({"bm25": 0.1}, outdone=0.6),
             "Shares the words “dentist” and “December” with the question, but a newer line",
@@ -86,6 +89,15 @@ def test_what_else_chose_it_is_told_too() -> None:
     told = because(hit({"recent": 0.3}), ASKED, SAID, replaces=True)
     assert told == "Says what replaced an earlier line and is among the newest that match."
     assert because(None, "", "") == "Is only loosely related to the question."
+    assert because(None, ASKED, SAID, replaces=True) == "Says what replaced an earlier line."
+
+
+def test_lines_of_which_nothing_tells_why_are_told_apart_by_place_and_nearness() -> None:
+    weak = hit({"said_by_user": 0.15, "weighted_similarity": 0.1}, similarity=0.24)
+    loosely = "only loosely related to the question (number 7 of what it finds, 24 % close in meaning)."
+    assert because(weak, ASKED, SAID, place=7) == f"Is {loosely}"
+    assert because(weak, ASKED, SAID, replaces=True, place=7) == f"Says what replaced an earlier line and is {loosely}"
+    assert because(weak, ASKED, SAID, also=["is the newest"], place=7) == "Is the newest."
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,28 @@ def test_a_question_that_breaks_a_rule_is_told_so(visitor: Visitor) -> None:
     refused = visitor.get(ASK, q="where?", as_of="yesterday")
     assert refused.status == 422
     assert "as_of" in visible(refused)
+
+
+def test_the_lines_are_counted_in_the_form_that_is_shown_and_no_two_hits_have_one_reason(
+    caller: Caller, visitor: Visitor
+) -> None:
+    one_memory(caller, "My sister is called Ada")
+    caller.added(*(f"{name} sails" for name in ("Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida", "Jo", "Kim", "Lu")))
+    for form, place in (("prompt", "prompt"), ("openai", "messages")):
+        asked = {"user_id": "anna", "input": "Where is my sister?", "explain": True, "web_search": "never"}
+        lines = caller.post("/v1/context", asked).json["items"]
+        shown = visitor.get(ASK, q="Where is my sister?", format=form).text
+        assert f"<small>{sum(place in one['shown_in'] for one in lines)}" in shown
+    reasons = [one["because"] for one in lines]
+    assert len(set(reasons)) == len(reasons) > 3
+
+
+def test_the_numbers_that_make_a_score_stand_apart_from_those_beside_it(caller: Caller, visitor: Visitor) -> None:
+    one_memory(caller, "My sister is called Ada")
+    shown = visitor.get(ASK, q="What is my sister called?").text
+    shares = [float(one) for one in re.findall(r"<td>([+-]\d\.\d{3})</td></tr>", shown)]
+    assert shares == sorted(shares, reverse=True)
+    assert len(shares) > 2
+    (score,) = re.findall(r"Its score of (\d\.\d{3}) makes it number 1", shown)
+    assert abs(sum(shares) - float(score)) < 0.01
+    assert "Measured too, and not in the score:" in shown

@@ -231,8 +231,9 @@ class ContextAnswer:
 
     def because_found(self, item: ContextItem, ranked: Ranked | None, also: Sequence[str] = ()) -> str:
         """Why a search found it."""
-        asked, replaces = self.gathered.recalled.query.text, bool(item.replaces)
-        return because(ranked, asked, item.content, speaker=item.speaker, replaces=replaces, also=also)
+        asked, replaces, found = self.gathered.recalled.query.text, bool(item.replaces), self.found.get(item.id)
+        place = found.place if found else None
+        return because(ranked, asked, item.content, speaker=item.speaker, replaces=replaces, also=also, place=place)
 
     @property
     def missing(self) -> tuple[str, ...]:

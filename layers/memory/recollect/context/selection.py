@@ -127,8 +127,8 @@ class _Offer:
     def because(self) -> str:
         """What chose it, where no search tells why."""
         if self.section is Section.RECENT:
-            return "is the newest of what was said" if self.rank == 1 else "is among the newest of what was said"
-        return "is among the most important that is remembered" if self.section is Section.IMPORTANT else ""
+            return "is the newest of what was said" if self.rank == 1 else f"is number {self.rank} of the newest lines"
+        return f"is number {self.rank} of the most important lines" if self.section is Section.IMPORTANT else ""
 
 
 def search_reason(item: ContextItem, rank: int) -> str:

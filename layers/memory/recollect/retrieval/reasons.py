@@ -70,17 +70,20 @@ def because(
     speaker: str | None = None,
     replaces: bool = False,
     also: Sequence[str] = (),
+    place: int | None = None,
 ) -> str:
     """One sentence on why a line with this content is there, by the two signals that tell most for it to a person.
 
     Shared words count thrice: everybody sees them.
 
-    `ranked` is how a search saw it, None where none did. `replaces`: it stands in the place of older ones. `also` says
-    what else chose it. The sentence quotes at most three words of the question.
+    `ranked` is how a search saw it, None where none did, and `place` the one among its hits. `replaces`: it stands in
+    the place of older ones. `also` says what else chose it. The sentence quotes at most three words of the question.
+    Where nothing else tells for it, that is said, with its place and how near it is in meaning.
     """
     found = sorted(_clauses(ranked, question, content, speaker), key=lambda one: -one[0]) if ranked else []
     strongest = [text for _, text in found[:_MOST_CLAUSES]]
-    parts = [*([_REPLACES] if replaces else []), *strongest, *also] or [f"is only loosely related to {_QUESTION}"]
+    told = [*([_REPLACES] if replaces else []), *strongest, *also]
+    parts = told if strongest or also or (told and not ranked) else [*told, _loosely(ranked, place)]
     whole = " and ".join((", ".join(parts[:-1]), parts[-1]) if len(parts) > 1 else parts)
     first, asked, rest = whole.partition(_QUESTION)
     whole = f"{first}{asked}{rest.replace(_QUESTION, 'it')}"
@@ -96,8 +99,15 @@ def _clauses(ranked: "Ranked", question: str, content: str, speaker: str | None)
     yield from _by_meaning(ranked)
     yield from _by_what_is_asked(ranked.signals, ranked.shares, speaker)
     yield from _by_its_place(ranked.signals, ranked.shares)
-    if ranked.signals.get("said_by_user", 0.0) > 0:
-        yield 0.0, "is in the user's own words"
+
+
+def _loosely(ranked: "Ranked | None", place: int | None) -> str:
+    """Of what nothing speaks for, what tells it from others of which that is so."""
+    near = ranked.signals.get("similarity") if ranked else None
+    found = [] if place is None else [f"number {place} of what {_QUESTION} finds"]
+    found += [] if near is None else [f"{100 * near:.0f} % close in meaning"]
+    about = f" ({', '.join(found)})" if found else ""
+    return f"is only loosely related to {_QUESTION}{about}"
 
 
 def _by_what_is_asked(signals: Numbers, shares: Numbers, speaker: str | None) -> Iterator[Clause]:

@@ -33,7 +33,8 @@ class SearchResult:
     def because(self, asked: str) -> str:
         """Why it answers that question, in a sentence."""
         content = self.memory.content if self.memory else self.event.content
-        return because(self.ranked, asked, content, speaker=self.event.speaker, replaces=bool(self.replaces))
+        replaces, speaker = bool(self.replaces), self.event.speaker
+        return because(self.ranked, asked, content, speaker=speaker, replaces=replaces, place=self.place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What would it say? A question, the context that a model would get, each line's reason, and what nearly came in."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from recollect.context.formats import MessageFormat
@@ -11,6 +12,7 @@ from recollect.retrieval.reasons import SIGNALS
 
 views = Views()
 FORMATS = ("prompt", *MessageFormat)
+_DIGITS = 3
 
 
 @views.get("users", "{user_id}", "ask")
@@ -26,7 +28,7 @@ def ask(visit: Visit) -> Reply:
             if refused.status != 422:
                 raise
             problems = refused.sentences
-    values: dict[str, Any] = {"answer": answer, "problems": problems}
+    values: dict[str, Any] = {"answer": answer, "problems": problems, "numbers": numbers_of}
     return visit.fitted("ask.html", 422 if problems else 200, shown=shown, formats=FORMATS, signals=SIGNALS, **values)
 
 
@@ -39,3 +41,19 @@ def _asked(visit: Visit, shown: str) -> Any:
 def _moments(query: Mapping[str, str]) -> dict[str, str]:
     """The moments that were chosen, in UTC: a browser's field has minutes and no zone."""
     return {name: f"{query[name]}Z" for name in ("as_of", "recorded_as_of") if name in query}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Of a line the signals that make its score, each with its value and its share, the greatest first, and others."""
+
+    adding: list[tuple[str, float, float]]
+    beside: list[tuple[str, float]]
+
+
+def numbers_of(why: Mapping[str, Any]) -> Numbers:
+    """Those that are not nothing."""
+    shares = {name: share for name, share in why["shares"].items() if round(share, _DIGITS)}
+    adding = [(name, why["signals"].get(name, 0.0), share) for name, share in shares.items()]
+    beside = [(name, value) for name, value in why["signals"].items() if round(value, _DIGITS) and name not in shares]
+    return Numbers(sorted(adding, key=lambda one: -one[2]), beside)
