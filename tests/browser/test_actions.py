@@ -132,6 +132,12 @@ def test_a_decision_is_taken_back(page: Page, site: Site) -> None:
     assert current["content"] == "I live in Oslo"
 
 
+@drives(
+    "GET /users/{user_id}/decisions/{decision_id}/keep",
+    "POST /users/{user_id}/decisions/{decision_id}/keep?content",
+    "GET /users/{user_id}/decisions/{reverted_id}/again",
+    "POST /users/{user_id}/decisions/{reverted_id}/again",
+)
 def test_of_what_ended_in_part_a_person_sees_what_was_said_what_ended_and_what_is_left(page: Page, site: Site) -> None:
     swims, ada = "I swim every Monday", "my sister Ada lives in Leeds"
     older, newer = site.remember("zoltan", f"{swims}, and {ada}"), site.remember("zoltan", "I quit the pool")
@@ -155,6 +161,18 @@ def test_of_what_ended_in_part_a_person_sees_what_was_said_what_ended_and_what_i
     page.get_by_role("button", name="Take it back").click()
     expect(decided).to_contain_text("This was taken back")
     assert site.get(f"/v1/users/zoltan/memories/{older}")["content"] == f"{swims}, and {ada}"
+    press(page, f"Decide it again: {swims}, and {ada}")
+    expect(page.get_by_role("region", name="What ends", exact=True).get_by_role("deletion")).to_have_text(swims)
+    press(page, "Decide it again")
+    expect(page.get_by_role("status")).to_contain_text("It is decided again")
+    press(page, f"Set right what is left: {swims}, and {ada}")
+    words = page.get_by_label("What it said")
+    expect(words).to_have_value(f"{swims}, and {ada}")
+    check(page)
+    words.fill("My sister Ada lives in Leeds")
+    press(page, "Keep these words")
+    expect(page.get_by_role("status")).to_contain_text("It counts again, in these words")
+    assert site.get(f"/v1/users/zoltan/memories/{older}")["content"] == "My sister Ada lives in Leeds"
 
 
 @drives(

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from browser.driving import drives
-from browser.site import Site, press, tab_to
+from browser.site import Site, check, press, tab_to
 
 GOAL = "My goal is to run a marathon."
 
@@ -15,6 +15,7 @@ GOAL = "My goal is to run a marathon."
     "GET /users/{user_id}/events/{event_id}",
     "GET /users/{user_id}/events/{event_id}/correct",
     "POST /users/{user_id}/events/{event_id}/correct?content",
+    "POST /users/{user_id}/events/{event_id}/correct?forget",
     "GET /users/{user_id}/events/{event_id}/forget",
     "POST /users/{user_id}/events/{event_id}/forget?reject",
     "POST /users/{user_id}/rejections/{rejection_id}",
@@ -32,6 +33,7 @@ def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, s
     page.get_by_role("link", name="I own two boats").click()
     page.get_by_role("link", name="Set it right").click()
     page.get_by_label("What should be remembered instead").fill("I own three boats")
+    page.get_by_label("Also forget what was said").check()
     page.get_by_role("button", name="Set it right").click()
     expect(page.get_by_role("status")).to_contain_text("What was said before is forgotten")
     expect(page.locator("blockquote")).to_contain_text("I own three boats")
@@ -60,6 +62,9 @@ def test_what_was_said_is_found_set_right_refused_and_let_in_again(page: Page, s
     "GET /users/{user_id}/decisions",
     "GET /users/{user_id}/conflicts/{conflict_id}/settle",
     "POST /users/{user_id}/conflicts/{conflict_id}/settle?winner",
+    "POST /users/{user_id}/conflicts/{conflict_id}/settle?older_words",
+    "GET /users/{user_id}/conflicts/{conflict_id}/reopen",
+    "POST /users/{user_id}/conflicts/{conflict_id}/reopen",
 )
 def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(page: Page, site: Site) -> None:
     older = site.remember("olga", "Ada is my sister", timestamp="2025-01-01T00:00:00Z")
@@ -75,9 +80,17 @@ def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(pag
     doubt = page.get_by_role("article", name="An open conflict")
     expect(doubt.locator("mark")).to_have_text("my sister")
     expect(doubt).to_contain_text("41 % sure that the newer one changes it")
+    press(page, "Set the older one right: Ada is my sister")
+    tab_to(page, "What the older one says then")
+    check(page)
+    press(page, "Settle it")
+    expect(page.get_by_role("status")).to_contain_text("The older one is set right, and both hold")
+    press(page, "Open it again: Ada is my aunt / Ada is my sister")
+    press(page, "Open it again")
+    expect(page.get_by_role("status")).to_contain_text("The conflict is open again")
     press(page, "Older counts: Ada is my sister")
     expect(page.locator("mark")).to_have_text("my sister")
-    expect(page.get_by_role("radio", name="the older one")).to_be_checked()
+    expect(page.get_by_role("radio", name="the older one", exact=True)).to_be_checked()
     press(page, "Settle it")
     expect(page.get_by_role("status")).to_contain_text("The conflict is settled")
     expect(page.get_by_text("None is open")).to_be_visible()

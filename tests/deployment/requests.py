@@ -57,6 +57,8 @@ _BODIES: dict[str, Any] = {
         "other_version": 1,
     },
     "POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve": {"winner": NOBODYS},
+    "POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert": {"content": "Anna drinks green tea"},
+    "POST /v1/users/{user_id}/events/{event_id}/correct": {"content": "Anna drinks green tea"},
     "POST /v1/users/{user_id}/conversations/{conversation_id}/log": {"entries": [{"payload": {"said": "tea"}}]},
     "PATCH /v1/users/{user_id}/conversations/{conversation_id}/log/entries/{sequence}": {"payload": {"said": "coffee"}},
     "POST /v1/users/{user_id}/import": json.dumps(_LINE) + "\n",

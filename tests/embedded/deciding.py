@@ -1,6 +1,8 @@
 """Decisions between memories in tests, made without any cue: superseded, merged, left open."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from embedded.memory_items import USER, patch, save
 from embedded.setting import ANNA, Memory
@@ -130,14 +132,27 @@ def expire(memory: Memory, event_id: str) -> None:
     memory.now += timedelta(hours=1)
 
 
-def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, *, again: bool = False) -> Reverted:
+def revert(memory: Memory, decision_id: str, scope: Scope = ANNA, **order: Any) -> Reverted:
     """Takes it back, and lets the index follow."""
-    reverted = memory.app.contradictions.reversal.revert(
-        scope, decision_id, RevertOrder(actor=USER, now=memory.now, again=again)
-    )
+    return _anew(memory, memory.app.contradictions.reversal.revert, decision_id, scope, order)
+
+
+def reapply(memory: Memory, decision_id: str, scope: Scope = ANNA, **order: Any) -> Reverted:
+    """Makes it again, and lets the index follow."""
+    return _anew(memory, memory.app.contradictions.again.reapply, decision_id, scope, order)
+
+
+def _anew(
+    memory: Memory,
+    use: Callable[[Scope, str, RevertOrder], Reverted],
+    decision_id: str,
+    scope: Scope,
+    order: Mapping[str, Any],
+) -> Reverted:
+    done = use(scope, decision_id, RevertOrder(actor=USER, now=memory.now, **order))
     for _ in range(3):
         memory.project()
-    return reverted
+    return done
 
 
 def ledger(memory: Memory, scope: Scope = ANNA) -> dict[str, Decision]:

@@ -8,12 +8,14 @@ import type {
   AuditPage,
   BusPage,
   CheckIn,
+  Conflict,
   ConflictResolved,
   ConflictsPage,
   ContextAnswer,
   ContextRequest,
   ConversationDeleted,
   ConversationsPage,
+  CountsAgain,
   DecisionReverted,
   DecisionsPage,
   DeleteItem,
@@ -22,6 +24,7 @@ import type {
   Erasure,
   ErasureAccepted,
   Event,
+  EventCorrection,
   EventsAnswer,
   EventsPage,
   EventsRequest,
@@ -196,6 +199,13 @@ export interface DeleteMemoryArguments {
   household_id?: string;
   /** Refuses the value in its scope from now on, however it is written. */
   reject?: "true" | "false";
+}
+
+export interface CorrectEventArguments extends EventCorrection {
+  user_id: string;
+  event_id: string;
+  persona_id?: string;
+  household_id?: string;
 }
 
 export interface MemoryHistoryArguments {
@@ -428,7 +438,14 @@ export interface ListDecisionsArguments {
   loser?: string;
 }
 
-export interface RevertDecisionArguments {
+export interface RevertDecisionArguments extends CountsAgain {
+  user_id: string;
+  arbitration_id: string;
+  persona_id?: string;
+  household_id?: string;
+}
+
+export interface ReapplyDecisionArguments {
   user_id: string;
   arbitration_id: string;
   persona_id?: string;
@@ -446,9 +463,18 @@ export interface ListConflictsArguments {
   /** Adds `words`: what both said, and what of it ended or is in doubt. */
   words?: "true" | "false";
   status?: "open" | "settled";
+  /** Only those of which this memory, or event, is a side. */
+  record?: string;
 }
 
 export interface ResolveConflictArguments extends Resolution {
+  user_id: string;
+  conflict_id: string;
+  persona_id?: string;
+  household_id?: string;
+}
+
+export interface ReopenConflictArguments {
   user_id: string;
   conflict_id: string;
   persona_id?: string;
@@ -616,6 +642,11 @@ export class Operations {
   /** Deletes a memory with the events it was made from; they are refused when they are sent again. `DELETE /v1/users/{user_id}/memories/{memory_id}` */
   deleteMemory(given: DeleteMemoryArguments, options?: RequestOptions): Promise<void> {
     return this.transport.send({ method: "DELETE", path: "/v1/users/{user_id}/memories/{memory_id}", query: ["persona_id", "household_id", "reject"], body: "none", answer: "none", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Sets right what is remembered of an event that has no memory yet. `POST /v1/users/{user_id}/events/{event_id}/correct` */
+  correctEvent(given: CorrectEventArguments, options?: RequestOptions): Promise<Memory> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/events/{event_id}/correct", query: ["persona_id", "household_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
   /** Deletes all memories that match, each as by itself; with `dry_run` it says how many there are. `POST /v1/memories/delete` */
@@ -873,19 +904,29 @@ export class Operations {
     return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/arbitrations", query: ["limit", "cursor", "persona_id", "household_id", "id", "words", "status", "step", "winner", "loser"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
-  /** Takes a decision back: the loser counts again; it is not decided so again. `POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert` */
+  /** Takes a decision back: the loser counts again, in other words where they are given. `POST /v1/users/{user_id}/arbitrations/{arbitration_id}/revert` */
   revertDecision(given: RevertDecisionArguments, options?: RequestOptions): Promise<DecisionReverted> {
-    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/arbitrations/{arbitration_id}/revert", query: ["persona_id", "household_id"], body: "none", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/arbitrations/{arbitration_id}/revert", query: ["persona_id", "household_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** Makes a decision again that was taken back: the loser is what the decision had made of it. `POST /v1/users/{user_id}/arbitrations/{arbitration_id}/reapply` */
+  reapplyDecision(given: ReapplyDecisionArguments, options?: RequestOptions): Promise<DecisionReverted> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/arbitrations/{arbitration_id}/reapply", query: ["persona_id", "household_id"], body: "none", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
   /** Memories of which no rule can tell which counts, with the arbiter's proposal. `GET /v1/users/{user_id}/conflicts` */
   listConflicts(given: ListConflictsArguments, options?: RequestOptions): Promise<ConflictsPage> {
-    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conflicts", query: ["limit", "cursor", "persona_id", "household_id", "id", "words", "status"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+    return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/conflicts", query: ["limit", "cursor", "persona_id", "household_id", "id", "words", "status", "record"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
   /** A person's word on which of the two counts, so that the other one is superseded; or that both hold. `POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve` */
   resolveConflict(given: ResolveConflictArguments, options?: RequestOptions): Promise<ConflictResolved> {
     return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conflicts/{conflict_id}/resolve", query: ["persona_id", "household_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
+  }
+
+  /** Takes back that both hold: the conflict is open again. `POST /v1/users/{user_id}/conflicts/{conflict_id}/reopen` */
+  reopenConflict(given: ReopenConflictArguments, options?: RequestOptions): Promise<Conflict> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/conflicts/{conflict_id}/reopen", query: ["persona_id", "household_id"], body: "none", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
   /** One memory takes up another; the other stays, as merged into it. `POST /v1/users/{user_id}/memories/{memory_id}/merge` */

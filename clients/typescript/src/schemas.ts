@@ -314,6 +314,18 @@ export interface CopyLapse {
   until: string;
 }
 
+/** What is set right of the memory that counts again; where a part of it did end, `content` without that part. */
+export interface CountsAgain {
+  /** Other words; those before stay in the history, and are found no longer. */
+  content?: string;
+  importance?: number;
+  keywords?: Array<string>;
+  /** Gone from every read from that instant on; null: never. */
+  expires_at?: string | number | null;
+  /** Replaces all of it. At most 16 KiB of JSON, 8 levels. */
+  metadata?: JsonObject;
+}
+
 export interface CutAnswer {
   part: string;
   key: string;
@@ -334,6 +346,8 @@ export interface Decision {
   status: "applied" | "reverted" | "withdrawn";
   until?: string;
   revert?: string;
+  /** Where it was taken back and can be made again. */
+  reapply?: string;
   /** With `words=true`. */
   words?: DecisionWords;
 }
@@ -353,6 +367,8 @@ export interface DecisionReverted {
   status: "applied" | "reverted" | "withdrawn";
   until?: string;
   revert?: string;
+  /** Where it was taken back and can be made again. */
+  reapply?: string;
   /** With `words=true`. */
   words?: DecisionWords;
   memory?: Memory;
@@ -477,6 +493,13 @@ export interface Event {
   superseded_by?: string;
   metadata: JsonObject;
   version: number;
+}
+
+export interface EventCorrection {
+  /** What is remembered of the event from now on. */
+  content: string;
+  importance?: number;
+  keywords?: Array<string>;
 }
 
 export interface EventsAnswer {
@@ -1366,12 +1389,14 @@ export interface Replacement {
   count: number;
 }
 
-/** `winner`, or `both`. */
+/** `winner`, or `both`, with `older` where that one is set right with it. */
 export interface Resolution {
   /** The one of the two that counts. */
   winner?: string;
   /** True: both hold; the conflict is settled and no memory changes. */
   both?: boolean;
+  /** With `both`: what the older one says from now on. `If-Match` names its version. */
+  older?: string;
 }
 
 export interface ResolveDiagnostics {

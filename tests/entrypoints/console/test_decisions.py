@@ -64,6 +64,70 @@ def test_of_a_memory_of_which_a_clause_ended_each_page_shows_what_it_said_what_e
     assert caller.get(f"/v1{memories.removeprefix('/console')}/{older}").json["content"] == f"{SWIMS}, and {ADA}"
 
 
+@pytest.mark.spec("P-24")
+def test_where_only_a_part_ended_the_rest_is_kept_in_one_step_and_undone_in_one(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    nuts, walnuts = "I'm allergic to walnuts and penicillin", "I'm allergic to walnuts"
+    older, newer = one_memory(caller, nuts), one_memory(caller, "I'm not allergic to penicillin after all")
+    decision = ended_in_part(app, older, newer, nuts, ANNA)
+    assert "Only a part ended" in visible(visitor.get(DECISIONS))
+    keep, memory = f"{DECISIONS}/{decision}/keep", f"/console/users/anna/memories/{older}"
+    asked = visitor.get(keep)
+    assert "These words count from the next question on, beside what ended it" in visible(asked)
+    assert field(asked.text, "content") == nuts
+    caller.patch(f"/v1/users/anna/memories/{older}", {"importance": 0.9}, if_match="*")
+    assert visitor.post(keep, content=walnuts).status == 412
+    kept = visitor.follow(visitor.post(keep, content=walnuts))
+    assert "It counts again, in these words." in visible(kept)
+    found = caller.get(f"/v1/users/anna/memories/{older}").json
+    assert (found["content"], found["status"]) == (walnuts, "active")
+    again = visitor.get(f"{DECISIONS}/{decision}/again")
+    assert "Nothing is left of it, as it was decided first" in visible(again)
+    assert ended(again.text)[0] == nuts
+    assert " and penicillin" in re.findall("<ins>.*?</ins>", again.text)[0]
+    undone = visitor.do(f"{DECISIONS}/{decision}/again")
+    assert "It is decided again." in visible(undone)
+    found = caller.get(f"/v1/users/anna/memories/{older}").json
+    assert (found["content"], found["status"]) == (nuts, "superseded")
+    for path in (keep, f"{DECISIONS}/{decision}/again"):
+        assert visitor.get(path).status == 200
+    visitor.do(f"{DECISIONS}/{decision}/revert")
+    for shown in (visitor.get(DECISIONS), visitor.get(memory)):
+        assert f"/console/users/anna/decisions/{decision}/again" in shown.text
+
+
+@pytest.mark.spec("P-24")
+def test_of_a_conflict_the_older_one_is_set_right_and_both_hold_until_it_is_opened_again(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    older, newer = one_memory(caller, "Noor is 9 and Wout is 6."), one_memory(caller, "Noor turned 10 today")
+    conflict = left_open(app, older, newer, ANNA)
+    memory, settle = visitor.get(f"/console/users/anna/memories/{older}"), f"conflicts/{conflict}/settle"
+    assert "Status current, in doubt" in visible(memory)
+    assert f"/console/users/anna/{settle}" in memory.text
+    asked = visitor.get(f"/console/users/anna/{settle}", winner="amended")
+    assert field(asked.text, "older_words") == "Noor is 9 and Wout is 6."
+    assert "also of what is not in doubt" in visible(asked)
+    caller.patch(f"/v1/users/anna/memories/{older}", {"importance": 0.9}, if_match="*")
+    stale = visitor.post(f"/console/users/anna/{settle}", winner="amended", older_words="Wout is 6.")
+    assert (stale.status, field(stale.text, "older_words")) == (412, "Wout is 6.")
+    done = visitor.follow(visitor.post(f"/console/users/anna/{settle}", winner="amended", older_words="Wout is 6."))
+    assert "The older one is set right, and both hold." in visible(done)
+    assert "Settled: both hold" in visible(done)
+    found = caller.get(f"/v1/users/anna/memories/{older}").json
+    assert (found["content"], found["status"]) == ("Wout is 6.", "active")
+    opened = visitor.do(f"/console/users/anna/conflicts/{conflict}/reopen")
+    assert opened.text.count('aria-label="An open conflict: ') == 1
+    assert "Settled: both hold" not in visible(opened)
+
+
+def field(page: str, name: str) -> str:
+    """What a field for a text holds."""
+    (found,) = re.findall(rf'<textarea[^>]* name="{name}"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+    return unescape(found)
+
+
 @pytest.mark.spec("P-22")
 def test_a_decision_tells_nothing_of_what_was_rejected_or_forgotten(app: App, caller: Caller, visitor: Visitor) -> None:
     older, newer = one_memory(caller, f"{SWIMS}, and {ADA}"), one_memory(caller, QUIT)
@@ -155,9 +219,11 @@ def test_every_link_says_of_what_and_a_word_finds_both_open_and_decided_ones(
     left_open(app, ada, aunt, ANNA)
     page = visitor.get(DECISIONS).text.partition("<main")[2]
     named = re.findall(r'<a class="button" href="[^"]*" aria-label="([^"]*)">([^<]*)</a>', page)
-    assert [text for _, text in named] == ["Newer counts", "Older counts", "Both hold", "Take it back"]
+    settling = ["Newer counts", "Older counts", "Both hold", "Set the older one right"]
+    assert [text for _, text in named] == [*settling, "Only a part ended", "Take it back"]
     assert [name.removeprefix(text) for name, text in named] == [
-        ": Ada is my aunt", ": Ada is my sister", ": Ada is my aunt / Ada is my sister", f": {SWIMS}",
+        ": Ada is my aunt", ": Ada is my sister", ": Ada is my aunt / Ada is my sister", ": Ada is my sister",
+        f": {SWIMS}", f": {SWIMS}",
     ]  # fmt: skip
     for word, there in (("ADA aunt", (True, False)), ("swimming", (False, True)), ("boat", (False, False))):
         found = visible(visitor.get(DECISIONS, q=word))
@@ -168,7 +234,7 @@ def test_every_link_says_of_what_and_a_word_finds_both_open_and_decided_ones(
 
 def ended(page: str) -> list[str]:
     """The words that a page strikes out."""
-    return [re.sub("<[^>]*>", "", one) for one in re.findall("<del>(.*?)</del>", page)]
+    return [unescape(re.sub("<[^>]*>", "", one)) for one in re.findall("<del>(.*?)</del>", page)]
 
 
 def test_a_conflict_that_is_not_there_is_absent(visitor: Visitor) -> None:

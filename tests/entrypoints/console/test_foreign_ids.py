@@ -45,7 +45,7 @@ _ID = "018f0000-0000-7000-8000-000000000000"
 _SINGLE = ("event_id", "memory_id", "goal_id", "rejection_id", "job_id", "erasure_id")
 NOTHING = {
     **dict.fromkeys(_SINGLE, _ID),
-    **dict.fromkeys(("conflict_id", "decision_id"), f"{_ID}.{_ID}"),
+    **dict.fromkeys(("conflict_id", "decision_id", "reverted_id"), f"{_ID}.{_ID}"),
     "version": "1",
 }
 """Ids of nothing at all."""
@@ -113,9 +113,12 @@ def filled(app: App, user_id: str = "anna") -> dict[str, str]:
     api.post(user_path(user_id, "summaries"), force="true")
     api.send("DELETE", user_path(user_id, "events", smoking), query={"reject": "true"})
     memory, newer = remembered("I live in Lyon"), remembered("Ada is my aunt")
-    settled, conflict = (
-        left_open(app, older, newer, Scope("acme", user_id)) for older in (memory, remembered("Ada is my sister"))
+    settled, conflict, reverted = (
+        left_open(app, older, newer, Scope("acme", user_id))
+        for older in (memory, remembered("Ada is my sister"), remembered("Ada is my cousin"))
     )
+    api.post(user_path(user_id, "conflicts", reverted, "resolve"), {"winner": newer})
+    api.post(user_path(user_id, "arbitrations", reverted, "revert"))
     api.post(user_path(user_id, "conflicts", settled, "resolve"), {"winner": memory})
     api.send("PUT", "/v1/knowledge/notes/hours", {"value": {"open": "nine to five"}})
     said("I was here", user="zoe")
@@ -124,7 +127,8 @@ def filled(app: App, user_id: str = "anna") -> dict[str, str]:
         "memory_id": memory,
         "version": "1",
         "conflict_id": conflict,
-        "decision_id": api.get(user_path(user_id, "arbitrations"))["arbitrations"][0]["id"],
+        "decision_id": api.get(user_path(user_id, "arbitrations"), status="applied")["arbitrations"][0]["id"],
+        "reverted_id": reverted,
         "goal_id": api.get(user_path(user_id, "goals"))["goals"][0]["id"],
         "rejection_id": api.get(user_path(user_id, "rejections"))["rejections"][0]["id"],
         "job_id": api.post("/v1/jobs/reconcile", {}, wait="true")["job_id"],

@@ -2,8 +2,11 @@
 
 import re
 
+from entrypoints.cli.running import ended_in_part
 from entrypoints.console.visiting import Visitor, one_memory, visible
 from entrypoints.http.calling import Caller
+from recollect.app import App
+from recollect.core.scope import Scope
 
 ANNA = "/console/users/anna"
 
@@ -96,6 +99,49 @@ def test_an_edit_and_its_undoing_are_in_the_history(caller: Caller, visitor: Vis
     assert "The earlier version is back" in visible(undone)
     again = caller.get(f"/v1/users/anna/memories/{memory}").json
     assert (again["content"], again["version"]) == ("My sister is called Ada", 3)
+
+
+def test_what_has_ended_counts_again_where_its_edit_says_so_and_a_version_back_ends_it_again(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    older, newer = one_memory(caller, "I live in Ghent with Joris"), one_memory(caller, "I moved to Bruges")
+    ended_in_part(app, older, newer, "I live in Ghent with Joris", Scope("local", "anna"))
+    path = f"{ANNA}/memories/{older}"
+    assert "Make it count again" in visible(visitor.get(path))
+    asked = visible(visitor.get(f"{path}/edit"))
+    assert "It has ended: no context tells it." in asked
+    assert "I moved to Bruges" in asked
+
+    def state() -> tuple[str, str]:
+        found = caller.get(f"/v1/users/anna/memories/{older}").json
+        return found["status"], found["content"]
+
+    stays = visitor.do(f"{path}/edit", content="I lived in Ghent with Joris", counts="ended")
+    assert ("The memory is changed" in visible(stays), state()[0]) == (True, "superseded")
+    revived = visitor.do(f"{path}/edit", content="I live with Joris", counts="again", importance="0.8")
+    assert "It counts again, in these words." in visible(revived)
+    assert state() == ("active", "I live with Joris")
+    told = visible(visitor.get(f"{path}/undo/2"))
+    assert "It ends again, as it had then" in told
+    visitor.do(f"{path}/undo/2")
+    assert state() == ("superseded", "I live in Ghent with Joris")
+    assert "It counts again, beside what ended it" in visible(visitor.get(f"{path}/undo/4"))
+    visitor.do(f"{path}/undo/4")
+    assert state() == ("active", "I live with Joris")
+    words_alone = visible(visitor.get(f"{path}/undo/3"))
+    assert "It counts as it does now: it had ended then" in words_alone
+    visitor.do(f"{path}/undo/3")
+    assert state() == ("active", "I lived in Ghent with Joris")
+
+
+def test_a_value_of_a_key_counts_again_by_its_edit(caller: Caller, visitor: Visitor) -> None:
+    older = one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
+    one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")
+    caller.post("/v1/jobs/reconcile?wait=true", {})
+    done = visitor.do(f"{ANNA}/memories/{older}/edit", content="I live in Bergen", counts="again")
+    assert "It counts again, in these words." in visible(done)
+    (current,) = caller.get("/v1/users/anna/memories?status=active").json["memories"]
+    assert current["content"] == "I live in Bergen"
 
 
 def test_an_edit_of_what_changed_meanwhile_is_refused_and_keeps_what_was_typed(

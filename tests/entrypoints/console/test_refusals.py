@@ -127,7 +127,7 @@ def test_half_of_setting_right_is_told_and_finished(app: App, caller: Caller, *,
         return Answer(503, {}, json.dumps({"type": "x", "title": "No answer", "status": 503}))
 
     path = f"{ANNA}/events/{event}"
-    sent = {"content": "I own three boats", "version": "1", "once": "a"}
+    sent = {"content": "I own three boats", "version": "1", "once": "a", "forget": "true"}
     answer = through(app, dispatch, f"{path}/correct", sent)
     assert answer.status == (303 if is_gone else 503)
     if not is_gone:

@@ -61,18 +61,27 @@ def test_an_event_leads_to_its_day_its_conversation_and_its_memories(caller: Cal
     assert f"{TIMELINE}?conversation_id=" in page
 
 
-def test_an_event_without_a_memory_is_set_right(caller: Caller, visitor: Visitor) -> None:
+@pytest.mark.parametrize(("asked", "event_status"), [({}, 200), ({"forget": "true"}, 404)])
+def test_an_event_without_a_memory_is_set_right_and_forgotten_where_that_is_asked_for(
+    caller: Caller, visitor: Visitor, asked: dict[str, str], event_status: int
+) -> None:
     (event,) = caller.added("My cat is called Mono", timestamp="2025-03-01T12:00:00Z")
     correct = f"/console/users/anna/events/{event}/correct"
     assert correct in visitor.get(correct.removesuffix("/correct")).text
     visitor.get(correct)
     assert "the words as they are" in visible(visitor.post(correct, content="My cat is called Mono"))
-    assert "remembered now" in visible(visitor.do(correct, content="My cat is called Momo"))
+    assert "remembered now" in visible(visitor.do(correct, content="My cat is called Momo", **asked))
     (memory,) = caller.get("/v1/users/anna/memories").json["memories"]
     assert (memory["content"], memory["timestamp"][:10]) == ("My cat is called Momo", "2025-03-01")
-    assert caller.get(f"/v1/users/anna/events/{event}").status == 404
+    assert caller.get(f"/v1/users/anna/events/{event}").status == event_status
+    caller.post("/v1/jobs/reconcile?wait=true", {})
     again = caller.post("/v1/search", {"user_id": "anna", "query": "cat called"}).json["results"]
     assert [one["content"] for one in again] == ["My cat is called Momo"]
+    if not asked:
+        back = visitor.do(f"/console/users/anna/memories/{memory['id']}/undo/1")
+        assert "The earlier version is back" in visible(back)
+        assert caller.get(f"/v1/users/anna/memories/{memory['id']}").json["content"] == "My cat is called Mono"
+        assert caller.post(f"/v1/users/anna/events/{event}/correct", {"content": "x"}).status == 409
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ CHANGES: dict[str, Any] = {
     "GoalPatch": {"status": "active"},
     "CheckInBody": {"date": "2024-05-01", "status": "missed"},
     "Resolution": {"winner": "x"},
+    "EventCorrection": {"content": "x"},
     "MemoryMerge": {"other": "y", "other_version": 1},
     "AppendBody": {"entries": [{"payload": "x"}]},
     "EntryPatch": {"payload": "x"},

@@ -116,6 +116,26 @@ class AsyncResources:
         """One event. Raises NotFound."""
         return cast(Event, await self._answer(get("users", user_id, "events", event_id, query=options)))
 
+    async def correct_event(
+        self,
+        user_id: str,
+        event_id: str,
+        content: str,
+        *,
+        importance: float | None = None,
+        keywords: Sequence[str] | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Memory:
+        """What is remembered of an event from now on, which stays as it was said; answers the memory.
+
+        Raises NotFound, Conflict where there is a memory of it or may be none, VersionMismatch.
+        """
+        body = {"content": content, "importance": importance, "keywords": keywords}
+        call = post_once(idempotency_key, "users", user_id, "events", event_id, "correct", body=body, query=narrowing)
+        return cast(Memory, await self._answer(of_version(call, version)))
+
     async def delete_event(
         self,
         user_id: str,
@@ -600,11 +620,39 @@ class AsyncResources:
         return self._items(get("users", user_id, "arbitrations", query=options), "arbitrations")
 
     async def revert_decision(
-        self, user_id: str, decision_id: str, *, idempotency_key: str | None = None, **narrowing: Unpack[Narrowing]
+        self,
+        user_id: str,
+        decision_id: str,
+        *,
+        changes: Mapping[str, Any] | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
+        **narrowing: Unpack[Narrowing],
     ) -> Json:
-        """Reverts a decision; answers it with the `memory` that is active now. Raises NotFound, Conflict."""
+        """Reverts a decision; answers it with the `memory` that is active now, with these `changes` of it.
+
+        Where only a part of it had ended, its `content` without that part. Raises NotFound, Conflict, and
+        VersionMismatch where `version` is not the loser's.
+        """
         segments = ("users", user_id, "arbitrations", decision_id, "revert")
-        return await self._answer(post_once(idempotency_key, *segments, query=narrowing))
+        call = post_once(idempotency_key, *segments, body=dict(changes) if changes else None, query=narrowing)
+        return await self._answer(of_version(call, version))
+
+    async def reapply_decision(
+        self,
+        user_id: str,
+        decision_id: str,
+        *,
+        version: int | None = None,
+        idempotency_key: str | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> Json:
+        """Makes a decision again that was reverted; answers it with the `memory` as the decision had left it.
+
+        Raises NotFound, Conflict, and VersionMismatch where `version` is not the loser's.
+        """
+        segments = ("users", user_id, "arbitrations", decision_id, "reapply")
+        return await self._answer(of_version(post_once(idempotency_key, *segments, query=narrowing), version))
 
     def conflicts(self, user_id: str, **options: Unpack[ConflictListOptions]) -> AsyncIterator[Json]:
         """Open conflicts between memories, and settled ones, through all pages."""
@@ -617,13 +665,26 @@ class AsyncResources:
         winner: str | None = None,
         *,
         both: bool = False,
+        older: str | None = None,
+        version: int | None = None,
         idempotency_key: str | None = None,
         **narrowing: Unpack[Narrowing],
     ) -> Json:
-        """Makes the winner supersede the other one, or lets `both` hold. Raises NotFound, Conflict, Unprocessable."""
+        """Makes the winner supersede the other one, or lets `both` hold: in these words of the `older` one, if given.
+
+        Raises NotFound, Conflict, Unprocessable, and VersionMismatch where `version` is not the older one's.
+        """
         segments = ("users", user_id, "conflicts", conflict_id, "resolve")
-        body: Json = {"both": True} if both else {"winner": winner}
-        return await self._answer(post_once(idempotency_key, *segments, body=body, query=narrowing))
+        body: Json = {"both": True, "older": older} if both else {"winner": winner}
+        call = post_once(idempotency_key, *segments, body=body, query=narrowing)
+        return await self._answer(of_version(call, version))
+
+    async def reopen_conflict(
+        self, user_id: str, conflict_id: str, *, idempotency_key: str | None = None, **narrowing: Unpack[Narrowing]
+    ) -> Json:
+        """Takes back that both hold; answers the conflict. Raises NotFound, Conflict."""
+        segments = ("users", user_id, "conflicts", conflict_id, "reopen")
+        return await self._answer(post_once(idempotency_key, *segments, query=narrowing))
 
     async def arbitrate(
         self,

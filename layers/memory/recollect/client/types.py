@@ -321,6 +321,7 @@ class ConflictListOptions(Narrowing, total=False):
     id: str | None
     words: Literal["true", "false"] | None
     status: Literal["open", "settled"] | None
+    record: str | None
 
 
 class EventOptions(Labelling, total=False):

@@ -12,6 +12,7 @@ from recollect.context.rendering import fence_for
 from recollect.contradictions.ask_model import AskAboutConflicts
 from recollect.contradictions.candidates import CurrentRecords, FindContradicting
 from recollect.contradictions.corrections import ListCorrections
+from recollect.contradictions.decide_again import DecideAgain
 from recollect.contradictions.doubts import FindDoubts
 from recollect.contradictions.judge import RelationJudge, Said
 from recollect.contradictions.ledger import DecisionWriter, ListConflicts, ListDecisions
@@ -111,9 +112,8 @@ class ContradictionUseCases(UseCases):
     def resolution(self) -> ResolveConflict:
         """`POST /v1/users/{user_id}/conflicts/{conflict_id}/resolve`."""
         memories = self._memories
-        return ResolveConflict(
-            self._parts.items, self._current_records, memories.promoted, self.ledger, memories.changes
-        )
+        records = self._current_records, memories.promoted
+        return ResolveConflict(self._parts.items, *records, self.ledger, memories.changes, memories.store)
 
     @cached_property
     def reversal(self) -> RevertDecision:
@@ -122,6 +122,12 @@ class ContradictionUseCases(UseCases):
         restore = RestoreValue(timeline, items, self._memories.store, ids, self._rules.resolved)
         part, refused = PartMemories(timeline, items), AuditRefusedWrite(items, ids)
         return RevertDecision(timeline, items, self.ledger, part, restore, self._memories.changes, refused)
+
+    @cached_property
+    def again(self) -> DecideAgain:
+        """`POST /v1/users/{user_id}/arbitrations/{arbitration_id}/reapply`."""
+        parts = self._parts
+        return DecideAgain(parts.timeline, parts.items, self._current_records, self.ledger, self._memories.changes)
 
     @cached_property
     def _current_records(self) -> CurrentRecords:

@@ -11,6 +11,7 @@ from recollect.composition.summaries import SummaryUseCases
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
+from recollect.memories.correct import CorrectEvent
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
 from recollect.memories.promote import BridgeGate, MemoryStep, PromoteMemories
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
@@ -83,6 +84,16 @@ class MemoryUseCases(UseCases):
     def changes(self) -> ReprojectChanged:
         """Marks memories for projection after a person's change."""
         return ReprojectChanged(self._parts.projections, self._deployment.announce, self._summaries.end_at_once)
+
+    @cached_property
+    def corrections(self) -> CorrectEvent:
+        """`POST /v1/users/{user_id}/events/{event_id}/correct`."""
+        return CorrectEvent(self._parts.timeline, self._parts.items, self._set_right, self.store)
+
+    def _set_right(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
+        if not event.is_searchable:
+            return None
+        return self.promotion.promote(scope, [event], now, "memories").memories.get(event.id)
 
     def promoted(self, scope: Scope, event: Event, now: datetime) -> StoredMemory | None:
         """The memory of a record, made now where there is none; None of a carrier, or of what no search finds."""

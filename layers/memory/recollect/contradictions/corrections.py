@@ -21,6 +21,7 @@ from recollect.contradictions.ledger import DecisionFilter, ListDecisions
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
+from recollect.memories.reading import ReadMemories
 from recollect.ports import Items, Timeline
 
 STANDS, REPLACES = "none", "replaces"
@@ -65,6 +66,7 @@ class ListCorrections:
         self._items = items
         self._decisions = ListDecisions(items)
         self._gate = SuppressionList(items)
+        self._read = ReadMemories(items)
 
     def page(self, scope: Scope, limit: int, after: str | None, now: datetime) -> CorrectionPage:
         """A page of the user's."""
@@ -80,6 +82,8 @@ class ListCorrections:
         told = sorted((one for one in sides if one is not None), key=lambda one: (one.timestamp, one.id))
         if len(told) < len(sides) or not self._may_be_told(scope, told, now):
             return None
+        if reverted and self._is_edited(scope, decision.loser, sides[1]):
+            return None
         older, newer = told
         changed = not reverted and newer.id == decision.winner
         return Correction(
@@ -89,6 +93,11 @@ class ListCorrections:
             relation=REPLACES if changed else STANDS,
             kind=REVERTED if reverted else RESOLVED,
         )
+
+    def _is_edited(self, scope: Scope, loser: str, event: Event | None) -> bool:
+        """Whether a person gave it other words: then a part of what it said may have ended all the same."""
+        stored = self._read.stored(scope, [loser]).get(loser)
+        return stored is not None and event is not None and stored.edits(event)
 
     def _resolved(self, scope: Scope, decision: Decision) -> bool:
         """Whether a person settled what the judge had left open."""

@@ -12,6 +12,8 @@ of them once, whatever is decided meanwhile.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any
 
 from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
 from recollect.contradictions.decisions import (
@@ -40,7 +42,7 @@ from recollect.core.items import Due, Item, ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
-from recollect.memories.memory import Memory, MemoryStatus
+from recollect.memories.memory import Memory, MemoryStatus, with_changes
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import TO_PROJECT, changed_writes, memory_in, trace, version_key
 from recollect.ports import Items
@@ -48,6 +50,7 @@ from recollect.timeline.listing import FilteredPages
 
 PROJECT = Actor(ActorKind.JOB, "project")
 JUDGE = "judge"
+NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 _PAGE = 100
 
 
@@ -148,18 +151,24 @@ class DecisionWriter:
         return retry_on_conflict(attempt, "a memory")
 
     def without_decision(
-        self, by: Deciding, item: Item, stored: StoredMemory, status: DecisionStatus, also: Memory | None = None
+        self,
+        by: Deciding,
+        item: Item,
+        stored: StoredMemory,
+        status: DecisionStatus,
+        also: Memory | None = None,
+        changes: Mapping[str, Any] = NO_CHANGES,
     ) -> tuple[Memory, list[ItemWrite]]:
         """The loser without the decision that `item` is, as it is where that changes nothing; and what to write.
 
-        `also` is the memory that gives it back.
+        `also` is the memory that gives it back, `changes` what a person sets right with it.
         """
         decision = decision_in(item.value)
         after = reopened(stored.memory, decision.winner)
         if after == stored.memory:
             return after, [_with_status(item, status)]
         ends = self._ended_before(by.scope, decision) if after.status is not stored.memory.status else after.valid_to
-        after = replace(after, valid_to=ends, version=stored.memory.version + 1)
+        after = replace(with_changes(after, changes), valid_to=ends, version=stored.memory.version + 1)
         entry = self._entry(by, Action.REVERT, decision, stored.memory, after, also)
         return after, [*_memory_writes(stored, after, by.now), _with_status(item, status), audit_write(entry)]
 
@@ -168,10 +177,10 @@ class DecisionWriter:
         entry = self._entry(by, Action.REVERT, decision_in(item.value), loser, loser)
         return [_with_status(item, status), audit_write(replace(entry, after=None))]
 
-    def both_hold(self, by: Deciding, conflict: OpenConflict) -> ItemWrite:
-        """The audit's entry that a person found no conflict: nothing is decided between the two."""
+    def both_hold(self, by: Deciding, conflict: OpenConflict, reason: str = "both hold") -> ItemWrite:
+        """The audit's entry that a person found no conflict, or found one again: nothing is decided between the two."""
         entry = self._blank(by, Action.PATCH, (conflict.older, conflict.newer))
-        return audit_write(replace(entry, via=Step.USER.value, reason="both hold"))
+        return audit_write(replace(entry, via=Step.USER.value, reason=reason))
 
     def _ended_before(self, scope: Scope, decision: Decision) -> datetime | None:
         """The bound that the loser's own words had set, which a decision may have brought forward."""
@@ -244,17 +253,26 @@ class ListConflicts:
         self._pages = FilteredPages(items, CONFLICTS)
 
     def page(
-        self, scope: Scope, limit: int, after: str | None, status: ConflictStatus | None, now: datetime
+        self,
+        scope: Scope,
+        limit: int,
+        after: str | None,
+        status: ConflictStatus | None,
+        now: datetime,
+        record: str | None = None,
     ) -> ConflictPage:
-        """A page of the user's conflicts, as they stand now."""
+        """A page of the user's conflicts, as they stand now; with `record` those of which that is a side."""
 
         def chosen(items: Sequence[Item]) -> list[OpenConflict | None]:
             conflicts = [conflict_in(item.value) for item in items]
-            current = self._current.read(scope, [i for one in conflicts for i in (one.newer, one.older)], now)
-            shown = [current_state(one, current) for one in conflicts]
-            return [one if status in (None, one.status) and _admitted(scope, one, current) else None for one in shown]
+            asked = [one for one in conflicts if record in (None, one.newer, one.older)]
+            current = self._current.read(scope, [i for one in asked for i in (one.newer, one.older)], now)
+            admitted = {one.id: current_state(one, current) for one in asked if _admitted(scope, one, current)}
+            shown = [admitted.get(one.id) for one in conflicts]
+            return [one if one is not None and status in (None, one.status) else None for one in shown]
 
-        found, more = self._pages.page(scope, limit, after, chosen, all_of_them=status is None and scope == scope.user)
+        all_of_them = status is None and record is None and scope == scope.user
+        found, more = self._pages.page(scope, limit, after, chosen, all_of_them=all_of_them)
         return ConflictPage(tuple(found), more)
 
     def one(self, scope: Scope, conflict_id: str, now: datetime) -> OpenConflict:

@@ -7,9 +7,10 @@ again by itself.
 """
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from recollect.contradictions.candidates import CurrentRecord, CurrentRecords
 from recollect.contradictions.decisions import (
@@ -30,7 +31,7 @@ from recollect.contradictions.decisions import (
 from recollect.contradictions.ledger import Deciding, DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
-from recollect.core.errors import Conflict, InvalidInput
+from recollect.core.errors import Conflict, InvalidInput, VersionMismatch
 from recollect.core.event import Event, EventRef, RecordOrigin
 from recollect.core.idempotency import retry_on_conflict
 from recollect.core.ids import IdSeed, IdSource
@@ -40,10 +41,10 @@ from recollect.deletion.storage import copy_entry, origin_entry
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Actor
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
-from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin, check_values, with_changes
 from recollect.memories.reading import ReadMemories, StoredMemory
-from recollect.memories.save import ReprojectChanged, SaveMemories
-from recollect.memories.storage import TO_PROJECT, changed_writes
+from recollect.memories.save import MemoryChange, ReprojectChanged, SaveMemories
+from recollect.memories.storage import TO_PROJECT, changed_writes, check_size
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.slots import slot_of
@@ -58,6 +59,18 @@ class Settling:
     rule: str = "resolved"
     reason: str = "a person said which one counts"
     confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OlderWords:
+    """What the older one of a conflict says from now on, and who says so.
+
+    `accepts`: whether a version is the one that they saw, of its memory, or of the event that has none.
+    """
+
+    content: str
+    actor: Actor
+    accepts: Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,7 @@ class ResolveConflict:
     _promoted: Promoted
     _decided: DecisionWriter
     _changes: ReprojectChanged
+    _memories: SaveMemories
 
     def __post_init__(self) -> None:
         self._conflicts = ListConflicts(self._items, self._current)
@@ -116,21 +130,86 @@ class ResolveConflict:
         """
 
         def attempt() -> OpenConflict:
-            shown = self._conflicts.one(scope, conflict_id, now)  # in this scope
-            item = self._conflicts.item(scope, conflict_id)
-            conflict = conflict_in(item.value)
-            if conflict.winner is not None:
-                raise Conflict("the conflict was settled otherwise")
-            if conflict.status is ConflictStatus.SETTLED:
-                return conflict
-            if shown.status is ConflictStatus.SETTLED:
-                raise Conflict("one of the two no longer counts")
-            settled, by = replace(conflict, status=ConflictStatus.SETTLED), Deciding(scope.user, now, actor)
-            writes = [conflict_write(settled, item.version), self._decided.both_hold(by, settled)]
-            self._items.write(scope.user, writes, now)
+            item = self._to_keep(scope, conflict_id, now)
+            settled = conflict_in(item.value)
+            if settled.status is ConflictStatus.OPEN:
+                settled = replace(settled, status=ConflictStatus.SETTLED)
+                self._items.write(scope.user, self._both_hold(Deciding(scope.user, now, actor), settled, item), now)
             return settled
 
         return retry_on_conflict(attempt, "the conflict")
+
+    def amend_older(self, scope: Scope, conflict_id: str, words: OlderWords, now: datetime) -> OpenConflict:
+        """The older one says this from now on, and both hold: one step. A retry changes nothing.
+
+        What it said before stays in its history. Raises as `keep_both`, VersionMismatch, and as an edit of a memory.
+        """
+
+        def attempt() -> OpenConflict:
+            item = self._to_keep(scope, conflict_id, now)
+            settled = replace(conflict_in(item.value), status=ConflictStatus.SETTLED)
+            stored = self._older(scope, settled, words, now)
+            if item.value["status"] == ConflictStatus.SETTLED:
+                if stored.memory.content != words.content:
+                    raise Conflict("the conflict was settled otherwise")
+                return settled
+            if not words.accepts(stored.memory.version):
+                raise VersionMismatch("the memory has changed since it was read", is_named=True)
+            change = MemoryChange({"content": words.content}, words.actor, words.accepts)
+            also = self._both_hold(Deciding(scope.user, now, words.actor), settled, item)
+            self._memories.edit(scope, stored, change, now, also)
+            return settled
+
+        return retry_on_conflict(attempt, "the conflict")
+
+    def reopen(self, scope: Scope, conflict_id: str, actor: Actor, now: datetime) -> OpenConflict:
+        """Takes back that both hold: somebody has to say which counts. Of an open one it changes nothing.
+
+        Raises NotFound, and Conflict where one was said to count: that decision is taken back.
+        """
+
+        def attempt() -> OpenConflict:
+            self._conflicts.one(scope, conflict_id, now)  # in this scope
+            item = self._conflicts.item(scope, conflict_id)
+            conflict = conflict_in(item.value)
+            if conflict.winner is not None:
+                raise Conflict("one of the two was said to count: take that decision back")
+            if conflict.status is ConflictStatus.OPEN:
+                return conflict
+            opened, by = replace(conflict, status=ConflictStatus.OPEN), Deciding(scope.user, now, actor)
+            writes = [conflict_write(opened, item.version), self._decided.both_hold(by, opened, "opened again")]
+            self._items.write(scope.user, writes, now)
+            return opened
+
+        return retry_on_conflict(attempt, "the conflict")
+
+    def _to_keep(self, scope: Scope, conflict_id: str, now: datetime) -> Item:
+        """The conflict of which both hold, or may: raises as `keep_both`."""
+        shown = self._conflicts.one(scope, conflict_id, now)  # in this scope
+        item = self._conflicts.item(scope, conflict_id)
+        conflict = conflict_in(item.value)
+        if conflict.winner is not None:
+            raise Conflict("the conflict was settled otherwise")
+        if conflict.status is ConflictStatus.OPEN and shown.status is ConflictStatus.SETTLED:
+            raise Conflict("one of the two no longer counts")
+        return item
+
+    def _both_hold(self, by: Deciding, settled: OpenConflict, item: Item) -> list[ItemWrite]:
+        return [conflict_write(settled, item.version), self._decided.both_hold(by, settled)]
+
+    def _older(self, scope: Scope, conflict: OpenConflict, words: OlderWords, now: datetime) -> StoredMemory:
+        """The memory that has the older one's words; made now where there is none."""
+        found = self._current.read(scope, (conflict.older,), now).get(conflict.older)
+        if found is None:
+            raise Conflict("one of the two no longer counts")
+        if found.stored is not None:
+            return found.stored
+        if not words.accepts(found.event.version):
+            raise VersionMismatch("the event has changed since it was read", is_named=True)
+        made = self._promoted(scope.user, found.event, now)
+        if made is None:
+            raise Conflict("the older one has no memory")
+        return made
 
     def _again(self, scope: Scope, conflict: OpenConflict, now: datetime) -> Resolved:
         """What a try that was cut short left to follow, follows."""
@@ -274,11 +353,17 @@ VIA = "revert"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevertOrder:
-    """Who takes it back, and when. `again`: an earlier try of the same request may have done it."""
+    """Who takes it back, and when. `again`: an earlier try of the same request may have done it.
+
+    `changes` is what they set right of the memory that counts again: where a part of it did end, the words without that
+    part. `accepts`: whether the loser's version is the one that they saw.
+    """
 
     actor: Actor
     now: datetime
     again: bool = False
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    accepts: Callable[[int], bool] = lambda _version: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +411,10 @@ class RevertDecision:
         self._gate = SuppressionList(self._items)
 
     def revert(self, scope: Scope, decision_id: str, order: RevertOrder) -> Reverted:
-        """Takes it back. Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was
-        rejected, or has been ended by something else since.
+        """Takes it back, and sets right what is told to be in the same step.
+
+        Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was rejected, or has
+        been ended by something else since; VersionMismatch, and as an edit of a memory.
         """
 
         def attempt() -> Reverted:
@@ -336,7 +423,7 @@ class RevertDecision:
             if order.again and decision.status is REVERTED:
                 return self.current(scope, decision)
             reversal = self._reversal(scope, item, decision, order)
-            return self._revert(Deciding(scope.user, order.now, order.actor), reversal)
+            return self._revert(Deciding(scope.user, order.now, order.actor), reversal, order.changes)
 
         return retry_on_conflict(attempt, "one of the memories")
 
@@ -354,31 +441,42 @@ class RevertDecision:
             raise Conflict("the memory is gone")
         if event.expired(order.now) or stored.memory.expired(order.now):
             raise Conflict("the memory is gone")
+        if not order.accepts(stored.memory.version):
+            raise VersionMismatch("the memory has changed since it was read", is_named=True)
         self._check(Deciding(scope, order.now, order.actor), stored.memory)
         return _Reversal(item, decision, stored, event)
 
-    def _revert(self, by: Deciding, reversal: _Reversal) -> Reverted:
+    def _revert(self, by: Deciding, reversal: _Reversal, changes: Mapping[str, Any]) -> Reverted:
         decision, loser = reversal.decision, reversal.loser.memory
         reverted = replace(decision, status=REVERTED)
         if decision.step is Step.KEY:
             if loser.superseded_by != decision.winner:
                 raise Conflict("the memory has been ended by something else since")
             writes = self._decided.ledger_writes(by, reversal.item, loser, REVERTED)
-            return Reverted(reverted, self._restore.restore(by, loser, reversal.event, writes).id)
+            older = with_changes(loser, changes)
+            return Reverted(reverted, self._restore.restore(by, older, reversal.event, writes).id)
         merges = loser.status is MemoryStatus.MERGED and decision.outcome is Outcome.MERGED
         split = self._split(by, reversal) if merges else None
         parted = split.memory if split is not None else None
-        after, writes = self._decided.without_decision(by, reversal.item, reversal.loser, REVERTED, parted)
+        after, writes = self._decided.without_decision(by, reversal.item, reversal.loser, REVERTED, parted, changes)
         if after == loser:
             raise Conflict("the memory has been ended by something else since")
-        if split is not None:
-            writes += [*split.writes, *self._open_again(by.scope, decision)]
-            self._items.write(by.scope, writes, by.now)
-            self._changes.reproject(by.scope, [after, split.memory], [split.merged], by.now)
-        else:
-            self._items.write(by.scope, [*writes, *self._open_again(by.scope, decision)], by.now)
-            self._changes.reproject(by.scope, [after], [], by.now)
+        lost = [] if split is None else [split.merged]
+        if changes:
+            writes += self._set_right(by, loser, after)
+            lost += [loser] if after.content != loser.content else []
+        writes += [] if split is None else split.writes
+        writes += self._without_winner(by.scope, decision, is_open=not changes)
+        self._items.write(by.scope, writes, by.now)
+        self._changes.reproject(by.scope, [after, *(() if split is None else [split.memory])], lost, by.now)
         return Reverted(reverted, after.id)
+
+    def _set_right(self, by: Deciding, before: Memory, after: Memory) -> list[ItemWrite]:
+        """What an edit writes beside the memory. Raises InvalidInput, and Conflict for rejected words."""
+        check_values(after.content, after.importance)
+        check_size(after)
+        self._check(by, after)
+        return moved_record(self._items, by.scope, before, after)
 
     def _split(self, by: Deciding, reversal: _Reversal) -> _Split | None:
         """The memory that took the other one's part gets its own words back; None where it is none any more."""
@@ -400,15 +498,19 @@ class RevertDecision:
             self._refused.record(by.scope, refused)
             raise Conflict("the value was rejected")
 
-    def _open_again(self, scope: Scope, decision: Decision) -> list[ItemWrite]:
-        """The conflict that a person or a language model had settled so is open again; no model is asked again."""
+    def _without_winner(self, scope: Scope, decision: Decision, *, is_open: bool) -> list[ItemWrite]:
+        """The conflict that a person or a language model had settled so is open again; no model is asked again.
+
+        Where a person set the loser right, both hold.
+        """
         if decision.step not in (Step.USER, Step.MODEL):
             return []
         both_ways = (decision.winner, decision.loser), (decision.loser, decision.winner)
         found = self._items.get(scope, [conflict_key(pair_id(*pair)) for pair in both_ways]).values()
         settled = [(conflict_in(item.value), item.version) for item in found]
+        status = ConflictStatus.OPEN if is_open else ConflictStatus.SETTLED
         return [
-            conflict_write(replace(conflict, status=ConflictStatus.OPEN, winner=None), version)
+            conflict_write(replace(conflict, status=status, winner=None), version)
             for conflict, version in settled
             if conflict.winner == decision.winner
         ]

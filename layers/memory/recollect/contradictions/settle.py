@@ -14,6 +14,9 @@ from typing import NamedTuple
 from recollect.arbitration.arbitrate import ProposeConflicts
 from recollect.contradictions.candidates import CandidateSet, FindContradicting, ProjectedRecords, profile_of
 from recollect.contradictions.decisions import (
+    ARBITRATIONS,
+    CONFLICTS,
+    ConflictStatus,
     Decision,
     DecisionStatus,
     OpenConflict,
@@ -21,6 +24,8 @@ from recollect.contradictions.decisions import (
     Step,
     Verdict,
     bounded,
+    conflict_in,
+    conflict_key,
     conflict_write,
     decision_about,
     decision_in,
@@ -34,7 +39,7 @@ from recollect.contradictions.merged import MergeParts, Merger
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT
+from recollect.core.items import ABSENT, Item, ItemKey
 from recollect.core.learned_share import SURELY_ASKS, LearnedShare
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
@@ -117,7 +122,7 @@ class ApplyVerdicts:
             yield from self._decided.withdraw_retracted(by.scope, stored.memory, by.now)
 
     def open_conflict(self, by: Deciding, older: str, verdict: Verdict, rules: ConflictRules) -> None:
-        """Opens a conflict, unless it is open already or was settled."""
+        """Opens a conflict, unless there is one, open or settled, or a person took a decision between them back."""
         conflict = OpenConflict(
             newer=verdict.by,
             older=older,
@@ -129,13 +134,15 @@ class ApplyVerdicts:
         )
         asked = self._ask_a_model and rules.auto_apply != "off"
         write = conflict_write(conflict, ABSENT, ask_at=by.now if asked else None)
-        if not self._items.get(by.scope.user, [write.key]):
+        known = self._items.get(by.scope.user, [write.key, decision_key(conflict.id)])
+        if not any(key == write.key or _was_taken_back(item) for key, item in known.items()):
             with suppress(VersionMismatch):  # another process has opened it
                 self._items.write(by.scope.user, [write], by.now)
 
     def _change(self, by: Deciding, memory: Memory, against: Sequence[Verdict], found: CandidateSet) -> _Change | None:
-        known = self._items.get(by.scope.user, [decision_key(pair_id(one.by, memory.id)) for one in against])
-        made = {key.key for key, item in known.items() if _is_final(decision_in(item.value), memory, found)}
+        pairs = [pair_id(one.by, memory.id) for one in against]
+        known = self._items.get(by.scope.user, [key for one in pairs for key in (decision_key(one), conflict_key(one))])
+        made = {key.key for key, item in known.items() if _is_settled(key, item, memory, found)}
         fresh = [one for one in against if pair_id(one.by, memory.id) not in made]
         whole = memory.status is MemoryStatus.ACTIVE
         after = bounded(memory, found.bounds_of(memory)) if whole else memory
@@ -158,6 +165,18 @@ class ApplyVerdicts:
             return [] if winner is None else self._merge.merge(by, Merger(stored, winner, after, decisions), part)
         changed = self._decided.write(by, stored, after, decisions)
         return [changed, *self.repair(by, changed)]
+
+
+def _is_settled(key: ItemKey, item: Item, memory: Memory, found: CandidateSet) -> bool:
+    """Whether nothing is decided between the two any more: it was, or a person said that both hold."""
+    if key.path == CONFLICTS:
+        conflict = conflict_in(item.value)
+        return conflict.status is ConflictStatus.SETTLED and conflict.winner is None
+    return _is_final(decision_in(item.value), memory, found)
+
+
+def _was_taken_back(item: Item) -> bool:
+    return item.key.path == ARBITRATIONS and decision_in(item.value).status is DecisionStatus.REVERTED
 
 
 def _is_final(decision: Decision, memory: Memory, found: CandidateSet) -> bool:

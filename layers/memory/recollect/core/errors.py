@@ -50,7 +50,11 @@ class KeyReused(RecollectError):
 
 
 class VersionMismatch(RecollectError):
-    """The object changed since the caller read it."""
+    """The object changed since the caller read it. `is_named`: they named the version, so no further try is taken."""
+
+    def __init__(self, message: str, *, is_named: bool = False) -> None:
+        super().__init__(message)
+        self.is_named = is_named
 
 
 class Unavailable(RecollectError):

@@ -54,11 +54,12 @@ _Result = TypeVar("_Result")
 def retry_on_conflict(work: Callable[[], _Result], what: str, tries: int = TRIES) -> _Result:
     """The result of `work`, which reads anew and writes on the version that it read; tried again on VersionMismatch.
 
-    Raises Conflict after so many tries, naming `what` changes all the time.
+    Raises Conflict after so many tries, naming `what` changes all the time, and VersionMismatch of a named version.
     """
     for _ in range(tries):
         try:
             return work()
-        except VersionMismatch:
-            continue
+        except VersionMismatch as mismatch:
+            if mismatch.is_named:
+                raise
     raise Conflict(f"{what} changes all the time")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from recollect.core.errors import InvalidInput
 from recollect.core.event import ContentType, Event, EventRef, EventType, Json, Role, Source, no_metadata
@@ -228,6 +229,12 @@ def memory_of(carrier: Event, draft: MemoryDraft, generation: str | None) -> Mem
     memory = promoted(carrier, draft.keywords, carrier.recorded_at)
     vector = embedding_id(generation, carrier.id)
     return replace(memory, origin=Origin.DIRECT, source_event_ids=(), expires_at=draft.expires_at, embedding_id=vector)
+
+
+def with_changes(memory: Memory, changes: Mapping[str, Any]) -> Memory:
+    """The memory as a person changed it; new words drop the lapses of the old ones. Its version stays."""
+    after = replace(memory, **changes)
+    return after if after.content == memory.content else replace(after, lapses=())
 
 
 _NEVER = (MemoryStatus.RETRACTED, MemoryStatus.EXPIRED, MemoryStatus.REJECTED)

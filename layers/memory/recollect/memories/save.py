@@ -22,6 +22,7 @@ from recollect.memories.memory import (
     check_values,
     content_identity,
     memory_of,
+    with_changes,
 )
 from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemory
 from recollect.memories.representation import in_words_of
@@ -156,16 +157,22 @@ class SaveMemories:
             _shown(rejections, stored.memory)
             if not change.accepts(stored.memory.version):
                 raise VersionMismatch("the memory has changed since it was read")
-            after = _edited(stored.memory, change.changes)
             try:
-                self._change(scope, stored, after, change.actor, now)
+                after = self.edit(scope, stored, change, now)
             except VersionMismatch:
                 continue
             return _shown(rejections, in_words_of(after, now))
         raise VersionMismatch("the memory changes all the time")
 
-    def _change(self, scope: Scope, stored: StoredMemory, after: Memory, actor: Actor, now: datetime) -> None:
-        before = stored.memory
+    def edit(
+        self, scope: Scope, stored: StoredMemory, change: MemoryChange, now: datetime, also: Sequence[ItemWrite] = ()
+    ) -> Memory:
+        """The next version of a memory as it was read; `also` is written in the same step.
+
+        Raises VersionMismatch where something of it changed meanwhile, InvalidInput, and Conflict for rejected content.
+        """
+        before, actor = stored.memory, change.actor
+        after = replace(with_changes(before, change.changes), version=before.version + 1)
         check_values(after.content, after.importance)
         check_size(after)
         if after.content != before.content:
@@ -174,12 +181,14 @@ class SaveMemories:
             *changed_writes(stored.item, before, after, Due(TO_PROJECT, now)),
             *self._content_writes(scope, before, after, now),
             audit_write(self._entry(scope, Action.PATCH, before, after, actor, now)),
+            *also,
         ]
         self._items.write(scope.user, writes, now)
         if after.content != before.content:
             self._corrected(scope, [EventRef(one, after.timestamp) for one in after.source_event_ids], now)
         self._projections.mark(scope, [after.ref])
         self._announce(scope, [after.ref])
+        return after
 
     def _known(self, scope: Scope, memory: Memory, now: datetime) -> Memory | Item | None:
         """The active memory with this content, made by an earlier try or before.
@@ -270,12 +279,6 @@ class SaveMemories:
             before=trace(scope, before) if before else None,
             after=trace(scope, after),
         )
-
-
-def _edited(memory: Memory, changes: Mapping[str, Any]) -> Memory:
-    """The memory's next version; new words drop the lapses of the old ones."""
-    after = replace(memory, **changes, version=memory.version + 1)
-    return after if after.content == memory.content else replace(after, lapses=())
 
 
 def _shown(rejections: Rejections, memory: Memory) -> Memory:

@@ -14,13 +14,13 @@ from recollect.app import App
 from recollect.contradictions.corrections import CorrectionPage
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
-from recollect.contradictions.resolve import RevertOrder, Settling
+from recollect.contradictions.resolve import OlderWords, RevertOrder, Settling
 from recollect.contradictions.told import Ending, ToldConflict, ToldDecision
 from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
 from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, options_of, scope_of
-from recollect.entrypoints.cli.console import pages, say, write_each, write_json, write_line
+from recollect.entrypoints.cli.console import pages, required_text, say, write_each, write_json, write_line
 from recollect.entrypoints.http.representations import memory_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
 from recollect.memories.audit import Actor, ActorKind
@@ -84,12 +84,26 @@ def revert(
     app: App,
     decision: DecisionId,
     scope: Scope,
+    content: Annotated[
+        str | None, typer.Option(help="What it says from now on: where a part of it did end, without that part.")
+    ] = None,
 ) -> None:
     """Takes a decision back and prints the memory that counts now; it is not decided so again."""
     now, found = utc_now(), _named(decision, numbered_decisions(app, scope), "decision").one
-    reverted = app.contradictions.reversal.revert(scope, found.id, RevertOrder(actor=_actor(scope), now=now))
+    changes = {} if content is None else {"content": required_text(content, "--content")}
+    order = RevertOrder(actor=_actor(scope), now=now, changes=changes)
+    reverted = app.contradictions.reversal.revert(scope, found.id, order)
     write_json(memory_json(app.memories.store.one(scope, reverted.memory_id, now)))
     say("reverted")
+
+
+@decisions.command()
+def reapply(app: App, decision: DecisionId, scope: Scope) -> None:
+    """Makes a decision again that was taken back, and prints the memory as the decision had left it."""
+    now, found = utc_now(), _named(decision, numbered_decisions(app, scope), "decision").one
+    made = app.contradictions.again.reapply(scope, found.id, RevertOrder(actor=_actor(scope), now=now))
+    write_json(memory_json(app.memories.store.one(scope, made.memory_id, now)))
+    say("reapplied")
 
 
 @decisions.command()
@@ -149,15 +163,31 @@ def resolve(
     scope: Scope,
     keep: Annotated[Keep | None, typer.Option(help="The newer one counts, the older one, or both hold.")] = None,
     winner: Annotated[str | None, typer.Option(help="The id of the one that counts, instead of --keep.")] = None,
+    older: Annotated[
+        str | None, typer.Option(help="What the older one says from now on, so that both hold; instead of --keep.")
+    ] = None,
 ) -> None:
     """Says which of the two counts, so that the other one is superseded by it, or that both hold."""
     found = _named(conflict, numbered_conflicts(app, scope), "conflict").one
+    if older is not None and keep in (None, Keep.BOTH) and winner is None:
+        words = OlderWords(content=required_text(older, "--older"), actor=_actor(scope), accepts=_any)
+        write_json(conflict_json(app.contradictions.resolution.amend_older(scope, found.id, words, utc_now())))
+        say("resolved: both hold")
+        return
     if (keep is None) is (winner is None):
-        raise InvalidInput("either --keep or --winner says which one counts")
+        raise InvalidInput("either --keep, --winner or --older says what counts")
     settled, decision_id = settle(app, scope, found, keep or _side(found, winner or ""), utc_now())
     write_json(conflict_json(settled))
     takes_back = f"; `{revert_command(scope, decision_id)}` takes it back" if decision_id is not None else ""
     say(f"resolved{takes_back}")
+
+
+@conflicts.command()
+def reopen(app: App, conflict: ConflictId, scope: Scope) -> None:
+    """Takes back that both hold: the conflict is open again."""
+    found = _named(conflict, numbered_conflicts(app, scope), "conflict").one
+    write_json(conflict_json(app.contradictions.resolution.reopen(scope, found.id, _actor(scope), utc_now())))
+    say("open again")
 
 
 def settle(
@@ -271,6 +301,10 @@ def _sure(confidence: float) -> str:
 
 def _write_head(record_id: str, at: datetime, about: str) -> None:
     write_line(Text(f"{record_id}  {at:%Y-%m-%d %H:%M}  ", style="dim").append(about, style="not dim"))
+
+
+def _any(_version: int) -> bool:
+    return True
 
 
 def _actor(scope: Scope) -> Actor:

@@ -168,6 +168,18 @@ def edit(
 
 
 @memories.command()
+def correct(
+    app: App,
+    event: Annotated[str, typer.Argument(help="The id of what was said, of which there is no memory yet.")],
+    content: Annotated[str, typer.Argument(help="What is remembered of it from now on.")],
+    scope: Scope,
+) -> None:
+    """Sets right what is remembered of something said, which stays as it was said, and prints the memory."""
+    change = MemoryChange({"content": required_text(content, "the memory")}, _actor(scope), _any)
+    write_json(memory_json(app.memories.corrections.correct(scope, event, change, utc_now())))
+
+
+@memories.command()
 def delete(app: App, memory_id: MemoryId, scope: Scope) -> None:
     """Deletes a memory with the events it was made from; they are refused when they come again."""
     memory = app.memories.store.one(scope, memory_id, utc_now())

@@ -18,6 +18,7 @@ from recollect.settings import Principal
 
 _ESCAPED = re.compile(r'[\x00-\x1f"\\]')
 
+_NOTHING = (b"", b"null")
 _ESCAPES = dict.fromkeys('"\\\b\f\n\r\t', 1)
 _STANDARD_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -111,7 +112,8 @@ class _Seen:
 def _body_of(route: Route, call: Call) -> RequestModel | DocumentModel | None:
     if route.body is None:
         return None
-    return read_as(route.body, {} if route.body_optional and not call.body else parse_json(call.body), "body")
+    nothing = route.body_optional and call.body.strip() in _NOTHING
+    return read_as(route.body, {} if nothing else parse_json(call.body), "body")
 
 
 def is_sent_within(body: str | bytes, most: int) -> bool:

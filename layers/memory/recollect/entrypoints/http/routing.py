@@ -87,8 +87,8 @@ OURS = Wire()
 class Route:
     """One operation. `path` has `{name}` for ids; `answer` is the model of a good answer, None where it has no body.
 
-    Where the body is optional, none at all stands for an empty object. `takes_lines`: the body is NDJSON, which the
-    route reads itself. `media` is the content type of a good answer.
+    Where the body is optional, none at all or null stands for an empty object. `takes_lines`: the body is NDJSON, which
+    the route reads itself. `media` is the content type of a good answer.
     """
 
     method: str

@@ -7,12 +7,15 @@ from typing import Any
 
 from recollect.entrypoints.console.api import absent, user_path
 from recollect.entrypoints.console.visit import Views, Visit
+from recollect.entrypoints.console.words import PART_BYTES, weight
 from recollect.entrypoints.http.messages import Reply
 
 views = Views()
 _USER = ("users", "{user_id}")
 _CONFLICT = (*_USER, "conflicts", "{conflict_id}")
 _DECISION = (*_USER, "decisions", "{decision_id}")
+_REVERTED = (*_USER, "decisions", "{reverted_id}")
+_AMENDED = "amended"
 _SHOWN = 20
 _READ = 100
 """The API lists decisions by the message that won, the newest first: so many are put in the order of deciding."""
@@ -39,10 +42,20 @@ def decisions(visit: Visit) -> Reply:
         more_open=doubts.get("next_cursor"),
         decisions=decided[begin:end] if made else None,
         more={**_kept(visit, "cursor", "q"), "decided": end} if end < len(decided) else _following(made),
+        both_hold=_both_hold(visit),
         acted=_acted(visit, acted, decided),
         kept=_kept(visit, *_PLACE),
         is_cut="q" in query and bool(doubts.get("cut") or made.get("cut")),
     )
+
+
+def _both_hold(visit: Visit) -> list[Any]:
+    """Of the newest conflicts that were settled those without a winner; on the first page alone."""
+    if not set(_PLACE).isdisjoint(visit.query):
+        return []
+    asked = {"status": "settled", "words": "true", "limit": visit.most(_SHOWN)}
+    found = visit.api.get(user_path(visit.ids["user_id"], "conflicts"), **asked)["conflicts"]
+    return [one for one in found if "winner" not in one and {"newer", "older"} <= one["words"].keys()]
 
 
 def _listed(visit: Visit, collection: str, cursor: str | None, most: int) -> Any:
@@ -121,18 +134,52 @@ def _one(visit: Visit, collection: str, object_id: str) -> Any:
 def ask_to_settle(visit: Visit) -> Reply:
     """What settling it so would do."""
     found = _one(visit, "conflicts", visit.ids["conflict_id"])
-    winner = visit.typed("winner", visit.query.get("winner", ""))
-    return visit.page("settle.html", conflict=found, winner=winner, kept=_kept(visit, *_PLACE))
+    older = found["words"].get("older", {}).get("content", "")
+    return visit.page(
+        "settle.html",
+        conflict=found,
+        winner=visit.typed("winner", visit.query.get("winner", "")),
+        older=older,
+        fits=weight(older) <= PART_BYTES,
+        version=_version(visit, found["older"]),
+        kept=_kept(visit, *_PLACE),
+    )
+
+
+def _version(visit: Visit, record_id: str) -> int:
+    """That of a record's memory; of the event that has none; 0 where it is gone."""
+    kinds = ("memories", "events")
+    found = (visit.api.find(user_path(visit.ids["user_id"], kind, record_id)) for kind in kinds)
+    return next((int(one["version"]) for one in found if one is not None), 0)
 
 
 @views.post(*_CONFLICT, "settle", of=ask_to_settle)
 def settle(visit: Visit) -> Reply:
-    """The one that was chosen counts, the other ends; or both hold."""
+    """The one that was chosen counts, the other ends; or both hold, in other words of the older one or as they are."""
     form, user_id = visit.form, visit.ids["user_id"]
     path, winner = user_path(user_id, "conflicts", visit.ids["conflict_id"], "resolve"), form.get("winner", "")
-    body = {"both": True} if winner == "both" else {"winner": winner}
-    done = visit.api.post(path, body, once=form.get("once", ""))
+    once = form.get("once", "")
+    if winner == _AMENDED:
+        amended = {"both": True, "older": form.get("older_words", "")}
+        visit.api.send("POST", path, amended, version=form.get("version") or "0", once=once)
+        return _back(visit, "amended", None, "done")
+    done = visit.api.post(path, {"both": True} if winner == "both" else {"winner": winner}, once=once)
     return _back(visit, "settled", done.get("decision_id"), "done")
+
+
+@views.get(*_CONFLICT, "reopen")
+def ask_to_reopen(visit: Visit) -> Reply:
+    """What opening a settled one again would do."""
+    found = _one(visit, "conflicts", visit.ids["conflict_id"])
+    return visit.page("reopen.html", conflict=found, kept=_kept(visit, *_PLACE))
+
+
+@views.post(*_CONFLICT, "reopen", of=ask_to_reopen)
+def reopen(visit: Visit) -> Reply:
+    """Somebody has to say again which counts."""
+    path = user_path(visit.ids["user_id"], "conflicts", visit.ids["conflict_id"], "reopen")
+    visit.api.post(path, once=visit.form.get("once", ""))
+    return _back(visit, "reopened", None, "done")
 
 
 def _back(visit: Visit, done: str, decision_id: str | None, place: str) -> Reply:
@@ -145,7 +192,12 @@ def _back(visit: Visit, done: str, decision_id: str | None, place: str) -> Reply
 def ask_to_revert(visit: Visit) -> Reply:
     """What taking it back would do."""
     found = _one(visit, "arbitrations", visit.ids["decision_id"])
-    return visit.page("revert.html", decision=found, kept=_kept(visit, *_PLACE))
+    return visit.page("revert.html", decision=found, memory=_loser(visit, found), kept=_kept(visit, *_PLACE))
+
+
+def _loser(visit: Visit, decision: Mapping[str, Any]) -> Any:
+    """Its memory as it is; None where it is gone."""
+    return visit.api.find(user_path(visit.ids["user_id"], "memories", decision["loser"]))
 
 
 @views.post(*_DECISION, "revert", of=ask_to_revert)
@@ -155,3 +207,48 @@ def revert(visit: Visit) -> Reply:
     path = user_path(user_id, "arbitrations", visit.ids["decision_id"], "revert")
     visit.api.post(path, once=visit.form.get("once", ""))
     return _back(visit, "reverted", visit.ids["decision_id"], "acted")
+
+
+@views.get(*_DECISION, "keep")
+def ask_to_keep(visit: Visit) -> Reply:
+    """A form with the words of what ended: a part of them may count still."""
+    found = _one(visit, "arbitrations", visit.ids["decision_id"])
+    memory, told = _loser(visit, found), found["words"]
+    was = told.get("loser", {}).get("content", "")
+    words = memory["content"] if memory is not None and told["whole"] else was
+    is_long, kept = weight(words) > PART_BYTES, _kept(visit, *_PLACE)
+    return visit.page("keep.html", decision=found, words=words, memory=memory, is_long=is_long, kept=kept)
+
+
+@views.post(*_DECISION, "keep", of=ask_to_keep)
+def keep(visit: Visit) -> Reply:
+    """What ended counts again in these words: one step with taking the decision back."""
+    changed = take_back(visit, visit.ids["decision_id"], {"content": visit.form.get("content", "")})
+    return visit.go("users", visit.ids["user_id"], "memories", changed["id"], done="kept")
+
+
+def take_back(visit: Visit, decision_id: str, changes: Mapping[str, Any]) -> Any:
+    """The memory that counts then, so changed; where it is still the version that was shown."""
+    path, form = user_path(visit.ids["user_id"], "arbitrations", decision_id, "revert"), visit.form
+    answer = visit.api.send("POST", path, changes, version=form.get("version") or "0", once=form.get("once", ""))
+    return answer.document["memory"]
+
+
+@views.get(*_REVERTED, "again")
+def ask_to_decide_again(visit: Visit) -> Reply:
+    """What making it again would do."""
+    found = _one(visit, "arbitrations", visit.ids["reverted_id"])
+    return visit.page("again.html", decision=found, memory=_loser(visit, found), kept=_kept(visit, *_PLACE))
+
+
+@views.post(*_REVERTED, "again", of=ask_to_decide_again)
+def decide_again(visit: Visit) -> Reply:
+    """What it ended ends again."""
+    make_again(visit, visit.ids["reverted_id"])
+    return _back(visit, "reapplied", visit.ids["reverted_id"], "acted")
+
+
+def make_again(visit: Visit, decision_id: str) -> None:
+    """The decision holds again, where its loser is still the version that was shown."""
+    path, form = user_path(visit.ids["user_id"], "arbitrations", decision_id, "reapply"), visit.form
+    visit.api.send("POST", path, version=form.get("version") or "0", once=form.get("once", ""))

@@ -8,6 +8,7 @@ from recollect.entrypoints.console.finding import found_by, held_of
 from recollect.entrypoints.console.passages import common
 from recollect.entrypoints.console.reach import derived_of, echoes_of, sources_in
 from recollect.entrypoints.console.topics import by_topic
+from recollect.entrypoints.console.views.decisions import make_again, take_back
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.console.words import PART_BYTES, part_of, part_with, weight, with_part
 from recollect.entrypoints.http.messages import Reply
@@ -22,6 +23,8 @@ _VERSIONS = 10
 _KEYWORD_BYTES = 4_000
 _LOOKED_THROUGH = 20
 _TWO = 2
+_DOUBTS = 10
+_CURRENT, _COUNTS_AGAIN, _ENDS_AGAIN = "active", "again", "ended"
 _STATED = ("id", "user_id", "content", "importance", "timestamp", "source", "keywords")
 _RESTORED = ("content", "importance", "keywords", "metadata")
 
@@ -146,8 +149,23 @@ def memory(visit: Visit) -> Reply:
         earlier=end if end < len(history) else None,
         decisions=decided,
         is_cut=any(one["loser"] == found["id"] and "left" in one["words"] for one in decided),
+        ending=_ending(found, decided),
+        doubts=_doubts(visit, found["id"]),
         derived=derived_of(visit, sources_in(found)),
     )
+
+
+def _ending(found: Mapping[str, Any], decided: Sequence[Any]) -> Any:
+    """The decision by which it has ended as a whole; None where it is current, or where none can be taken back."""
+    mine = (one for one in decided if one["loser"] == found["id"] and "revert" in one)
+    return next((one for one in mine if one["winner"] == found.get("superseded_by")), None)
+
+
+def _doubts(visit: Visit, memory_id: str) -> list[Any]:
+    """The newest open conflicts that it is a side of, with their words."""
+    path = user_path(visit.ids["user_id"], "conflicts")
+    asked = {"status": "open", "record": memory_id, "words": "true", "limit": visit.most(_DOUBTS)}
+    return list(visit.api.get(path, **asked)["conflicts"])
 
 
 def _memory(visit: Visit) -> Any:
@@ -189,6 +207,8 @@ def ask_to_edit(visit: Visit) -> Reply:
     return visit.page(
         "edit_memory.html",
         memory=found,
+        ending=_ending(found, _decisions(visit, found)),
+        counts=visit.typed("counts", "again"),
         words=part_of(found["content"], visit.typed("part", visit.query.get("part", ""))),
         keywords=keywords if weight(keywords) <= _KEYWORD_BYTES else None,
         derived=derived_of(visit, known),
@@ -206,8 +226,13 @@ def edit(visit: Visit) -> Reply:
         changes["keywords"] = [word.strip() for word in form.get("keywords", "").split(",") if word.strip()]
     if form.get("importance"):
         changes["importance"] = _number(form["importance"])
-    _patch(visit, changes)
-    return _shown(visit, "edited", _edited_part(found["content"], changes["content"], part))
+    where = _edited_part(found["content"], changes["content"], part)
+    ending = _ending(found, _decisions(visit, found)) if form.get("counts") == "again" else None
+    if ending is None:
+        _patch(visit, changes)
+        return _shown(visit, "edited", where)
+    changed = take_back(visit, ending["id"], changes)
+    return visit.go("users", visit.ids["user_id"], "memories", changed["id"], done="kept", part=where)
 
 
 def _edited_part(before: str, after: str, part: str) -> str:
@@ -234,16 +259,45 @@ def _shown(visit: Visit, done: str, part: str = "") -> Reply:
 @views.get(*_MEMORY, "undo", "{version}")
 def ask_to_undo(visit: Visit) -> Reply:
     """What putting an earlier version back would change."""
-    found = _memory(visit)
-    return visit.page("undo.html", memory=found, before=_version(visit), derived=derived_of(visit, sources_in(found)))
+    found, earlier = _memory(visit), _version(visit)
+    decision, way = _way_back(found, earlier, _decisions(visit, found))
+    return visit.page(
+        "undo.html",
+        memory=found,
+        before=earlier,
+        decision=decision,
+        way=way,
+        derived=derived_of(visit, sources_in(found)),
+    )
 
 
 @views.post(*_MEMORY, "undo", "{version}", of=ask_to_undo)
 def undo(visit: Visit) -> Reply:
-    """Puts its words, weight, keywords and metadata back; the words between stay in the history."""
-    earlier = _version(visit)
-    _patch(visit, {name: earlier[name] for name in _RESTORED})
+    """Puts its words, weight, keywords and metadata back, and whether it counted; what stood between stays."""
+    found, earlier = _memory(visit), _version(visit)
+    decision, way = _way_back(found, earlier, _decisions(visit, found))
+    words = {name: earlier[name] for name in _RESTORED}
+    if way == _COUNTS_AGAIN:
+        changed = take_back(visit, decision["id"], words)
+        return visit.go("users", visit.ids["user_id"], "memories", changed["id"], done="put_back")
+    if way == _ENDS_AGAIN:
+        make_again(visit, decision["id"])
+    else:
+        _patch(visit, words)
     return _shown(visit, "put_back")
+
+
+def _way_back(found: Mapping[str, Any], earlier: Mapping[str, Any], decided: Sequence[Any]) -> tuple[Any, str]:
+    """The decision that is taken back, or made again, with an earlier version, and which; else the words alone."""
+    if earlier["status"] == _CURRENT and found["status"] != _CURRENT:
+        ending = _ending(found, decided)
+        return ending, "" if ending is None else _COUNTS_AGAIN
+    if earlier["status"] == _CURRENT or found["status"] != _CURRENT:
+        return None, ""
+    pair = (earlier.get("superseded_by"), found["id"])
+    was = [one for one in decided if (one["winner"], one["loser"]) == pair and "reapply" in one]
+    same = [one for one in was if one["words"].get("loser", {}).get("content") == earlier["content"]]
+    return (same[0], _ENDS_AGAIN) if same else (None, "")
 
 
 def _version(visit: Visit) -> Any:

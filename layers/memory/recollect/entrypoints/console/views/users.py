@@ -205,13 +205,15 @@ def ask_to_correct_event(visit: Visit) -> Reply:
 
 @views.post(*_EVENT, "correct", of=ask_to_correct_event)
 def correct_event(visit: Visit) -> Reply:
-    """Writes down what is right, of the same place and time, and then forgets the event."""
+    """What is remembered of it is right from now on; where that is asked for it is forgotten for what is right."""
     user_id, form = visit.ids["user_id"], visit.form
     path = user_path(user_id, "events", visit.ids["event_id"])
     found = visit.api.get(path)
     fault = _no_correction(found, form)
     if fault is not None:
         raise Refusal(422, {"detail": fault})
+    if "forget" not in form:
+        return _set_right(visit)
     kept = {name: found[name] for name in _PLACE if found.get(name)}
     memory = {"user_id": user_id, "content": form.get("content", ""), "source": "user", **kept}
     saved = visit.api.post("/v1/memories", memory, once=form.get("once", ""))
@@ -221,6 +223,14 @@ def correct_event(visit: Visit) -> Reply:
         if visit.api.find(path) is not None:
             return _half_corrected(visit, refused)
     return visit.go("users", user_id, "memories", saved["id"], done="corrected")
+
+
+def _set_right(visit: Visit) -> Reply:
+    user_id, form = visit.ids["user_id"], visit.form
+    path = user_path(user_id, "events", visit.ids["event_id"], "correct")
+    body = {"content": form.get("content", "")}
+    made = visit.api.send("POST", path, body, version=form.get("version") or "0", once=form.get("once", ""))
+    return visit.go("users", user_id, "memories", made.document["id"], done="set_right")
 
 
 def _half_corrected(visit: Visit, refused: Refusal) -> Reply:

@@ -1,6 +1,6 @@
 """What was decided between memories, what is still open, and a person's word on both (api.md, *Arbitration*)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Annotated, Any, Self, TypeVar
 
@@ -8,9 +8,10 @@ from pydantic import Field, model_validator
 
 from recollect.app import App
 from recollect.arbitration.merge_memories import MergeOrder
+from recollect.contradictions.decide_again import can_be_made_again
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, Outcome, Step
 from recollect.contradictions.ledger import ConflictPage, DecisionFilter, DecisionPage
-from recollect.contradictions.resolve import RevertOrder, Settling
+from recollect.contradictions.resolve import OlderWords, Reverted, RevertOrder, Settling
 from recollect.contradictions.told import Said, ToldConflict, ToldDecision
 from recollect.core.errors import NotFound
 from recollect.core.ids import LONGEST_ID
@@ -39,6 +40,7 @@ from recollect.entrypoints.http.models import (
     page_of,
 )
 from recollect.entrypoints.http.representations import MemoryAnswer, memory_if_there
+from recollect.entrypoints.http.routes.memories import MemoryPatch, changes_of
 from recollect.entrypoints.http.routing import USER, Routes, path_segment
 
 _DecisionStatus = Annotated[DecisionStatus, OneOf(*DecisionStatus)]
@@ -65,19 +67,29 @@ class DecisionsQuery(_Worded):
 
 class ConflictsQuery(_Worded):
     status: Maybe[_ConflictStatus] = None
+    record: Maybe[Identifier] = Field(None, description="Only those of which this memory, or event, is a side.")
 
 
 class Resolution(RequestModel):
-    """`winner`, or `both`."""
+    """`winner`, or `both`, with `older` where that one is set right with it."""
 
     winner: Maybe[Identifier] = Field(None, description="The one of the two that counts.")
     both: Maybe[bool] = Field(None, description="True: both hold; the conflict is settled and no memory changes.")
+    older: Maybe[Content] = Field(
+        None, description="With `both`: what the older one says from now on. `If-Match` names its version."
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.winner is None) is not bool(self.both):
             raise fault("must have a winner, or both")
+        if self.older is not None and not self.both:
+            raise fault("says what the older one says without both")
         return self
+
+
+class CountsAgain(MemoryPatch):
+    """What is set right of the memory that counts again; where a part of it did end, `content` without that part."""
 
 
 class MemoryMerge(RequestModel):
@@ -156,15 +168,17 @@ class DecisionAnswer(AnswerModel, title="Decision"):
     status: _DecisionStatus
     until: Maybe[Time] = None
     revert: Maybe[str] = None
+    reapply: Maybe[str] = Field(None, description="Where it was taken back and can be made again.")
     words: Maybe[DecisionWords] = Field(None, description="With `words=true`.")
 
     @classmethod
     def of(cls, scope: Scope, decision: Decision, **more: Any) -> Self:
-        """A decision, with the path that takes it back where it holds."""
+        """A decision, with the path that takes it back where it holds, or that makes it again."""
         shown = cls.model_validate(decision)
-        path = f"/v1/users/{path_segment(scope.user_id)}/arbitrations/{path_segment(decision.id)}/revert"
-        holds = decision.status is DecisionStatus.APPLIED
-        return shown.model_copy(update={"revert": path if holds else None, **more})
+        path = f"/v1/users/{path_segment(scope.user_id)}/arbitrations/{path_segment(decision.id)}"
+        revert = f"{path}/revert" if decision.status is DecisionStatus.APPLIED else None
+        reapply = f"{path}/reapply" if can_be_made_again(decision) else None
+        return shown.model_copy(update={"revert": revert, "reapply": reapply, **more})
 
 
 class DecisionReverted(DecisionAnswer, title="DecisionReverted"):
@@ -245,16 +259,49 @@ def list_decisions(app: App, request: Request, query: DecisionsQuery) -> Reply:
 
 
 @routes.post(
-    f"{USER}/arbitrations/{{arbitration_id}}/revert", answer=DecisionReverted, errors=(404, 409), idempotent=True
+    f"{USER}/arbitrations/{{arbitration_id}}/revert",
+    answer=DecisionReverted,
+    errors=(404, 409, 412),
+    idempotent=True,
+    body_optional=True,
 )
-def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
-    """Takes a decision back: the loser counts again; it is not decided so again."""
+def revert_decision(app: App, request: Request, query: Narrowed, body: CountsAgain) -> Reply:
+    """Takes a decision back: the loser counts again, in other words where they are given.
+
+    It is not decided so again by itself. `If-Match` names the loser's version.
+    """
+    return _decided_anew(app, request, query, app.contradictions.reversal.revert, changes_of(body))
+
+
+@routes.post(
+    f"{USER}/arbitrations/{{arbitration_id}}/reapply",
+    answer=DecisionReverted,
+    errors=(404, 409, 412),
+    idempotent=True,
+)
+def reapply_decision(app: App, request: Request, query: Narrowed) -> Reply:
+    """Makes a decision again that was taken back: the loser is what the decision had made of it.
+
+    `If-Match` names the loser's version.
+    """
+    return _decided_anew(app, request, query, app.contradictions.again.reapply, {})
+
+
+def _decided_anew(
+    app: App,
+    request: Request,
+    query: Narrowed,
+    use: Callable[[Scope, str, RevertOrder], Reverted],
+    changes: Mapping[str, Any],
+) -> Reply:
     scope, decision_id = request.scope(query), request.path["arbitration_id"]
 
     def work(attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
-        order = RevertOrder(actor=user_in(scope), now=request.now, again=attempt.again)
-        return Answer(200, {"id": decision_id}, app.contradictions.reversal.revert(scope, decision_id, order))
+        order = RevertOrder(
+            actor=user_in(scope), now=request.now, again=attempt.again, changes=changes, accepts=request.accepts
+        )
+        return Answer(200, {"id": decision_id}, use(scope, decision_id, order))
 
     answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
     done = answer.made
@@ -262,7 +309,7 @@ def revert_decision(app: App, request: Request, query: Narrowed) -> Reply:
         done = app.contradictions.reversal.current(scope, app.contradictions.decisions.one(scope, decision_id))
     memory = memory_if_there(app, scope, done.memory_id, request.now)
     shown = DecisionReverted.of(scope, done.decision, memory=memory and MemoryAnswer.model_validate(memory))
-    return answer.reply(shown, {"reverted": 0 if answer.replayed else 1})
+    return answer.reply(shown, {"changed": 0 if answer.replayed else 1})
 
 
 @routes.get(f"{USER}/conflicts", answer=ConflictsPage)
@@ -274,7 +321,7 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
 
     def read(limit: int) -> tuple[list[ConflictAnswer], str | None]:
         if named is None:
-            page = use.page(scope, limit, start_of(query, listing), query.status, request.now)
+            page = use.page(scope, limit, start_of(query, listing), query.status, request.now, query.record)
         else:
             found = _if_there(lambda: use.one(scope, named, request.now))
             page = ConflictPage(tuple(one for one in found if query.status in (None, one.status)), None)
@@ -286,14 +333,23 @@ def list_conflicts(app: App, request: Request, query: ConflictsQuery) -> Reply:
     return page_reply(ConflictsPage, *fitted(read, query.limit), listing)
 
 
-@routes.post(f"{USER}/conflicts/{{conflict_id}}/resolve", answer=ConflictResolved, errors=(404, 409), idempotent=True)
+@routes.post(
+    f"{USER}/conflicts/{{conflict_id}}/resolve", answer=ConflictResolved, errors=(404, 409, 412), idempotent=True
+)
 def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resolution) -> Reply:
-    """A person's word on which of the two counts, so that the other one is superseded; or that both hold."""
+    """A person's word on which of the two counts, so that the other one is superseded; or that both hold.
+
+    With `older` both hold in one step with an edit of that one.
+    """
     scope, conflict_id = request.scope(query), request.path["conflict_id"]
     use, settling = app.contradictions.resolution, Settling(actor=user_in(scope))
 
     def work(_attempt: Attempt) -> Answer:
         app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        if body.older is not None:
+            older = OlderWords(content=body.older, actor=settling.actor, accepts=request.accepts)
+            use.amend_older(scope, conflict_id, older, request.now)
+            return Answer(200, {"id": conflict_id, "decision_id": None})
         if body.winner is None:
             use.keep_both(scope, conflict_id, settling.actor, request.now)
             return Answer(200, {"id": conflict_id, "decision_id": None})
@@ -304,6 +360,21 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
     conflict = app.contradictions.conflicts.one(scope, conflict_id, request.now)
     shown = ConflictResolved.made_of(conflict, decision_id=answer.body["decision_id"] or None)
     return answer.reply(shown, {"resolved": 0 if answer.replayed else 1})
+
+
+@routes.post(f"{USER}/conflicts/{{conflict_id}}/reopen", answer=ConflictAnswer, errors=(404, 409), idempotent=True)
+def reopen_conflict(app: App, request: Request, query: Narrowed) -> Reply:
+    """Takes back that both hold: the conflict is open again."""
+    scope, conflict_id = request.scope(query), request.path["conflict_id"]
+
+    def work(_attempt: Attempt) -> Answer:
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        app.contradictions.resolution.reopen(scope, conflict_id, user_in(scope), request.now)
+        return Answer(200, {"id": conflict_id})
+
+    answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
+    conflict = app.contradictions.conflicts.one(scope, conflict_id, request.now)
+    return answer.reply(ConflictAnswer.made_of(conflict), {"reopened": 0 if answer.replayed else 1})
 
 
 @routes.post(

@@ -84,6 +84,12 @@ class MemoryPatch(RequestModel):
     metadata: Maybe[Metadata] = Field(None, description="Replaces all of it. At most 16 KiB of JSON, 8 levels.")
 
 
+class EventCorrection(RequestModel):
+    content: Content = Field(description="What is remembered of the event from now on.")
+    importance: Maybe[Importance] = None
+    keywords: Maybe[Keywords] = None
+
+
 class MemoriesQuery(Narrowed, Paged):
     status: Maybe[Annotated[MemoryStatus, OneOf(*MemoryStatus)]] = Field(
         None, description="Only those; `active` ones are current. Absent: all, with those that were superseded."
@@ -193,14 +199,41 @@ def get_memory(app: App, request: Request, query: Narrowed) -> Reply:
 @routes.add("PATCH", _MEMORY, answer=MemoryAnswer, errors=(404, 409, 412, 428), needs_version=True)
 def patch_memory(app: App, request: Request, query: Narrowed, body: MemoryPatch) -> Reply:
     """Edits a memory; what it was stays in its history."""
-    changes = body.given()
+    changes = changes_of(body)
     if not changes:
         raise InvalidInput("names nothing to change", ("body",))
-    if "keywords" in changes:
-        changes["keywords"] = tuple(changes["keywords"])
     scope = request.scope(query)
     change = MemoryChange(changes, user_in(scope), request.accepts)
     return _reply(app.memories.store.patch(scope, request.path["memory_id"], change, request.now))
+
+
+def changes_of(body: RequestModel) -> dict[str, Any]:
+    """What the body names, as a memory has it."""
+    changes = body.given()
+    return changes | ({"keywords": tuple(changes["keywords"])} if "keywords" in changes else {})
+
+
+@routes.post(
+    f"{USER}/events/{{event_id}}/correct", answer=MemoryAnswer, good=(201,), errors=(404, 409, 412), idempotent=True
+)
+def correct_event(app: App, request: Request, query: Narrowed, body: EventCorrection) -> Reply:
+    """Sets right what is remembered of an event that has no memory yet.
+
+    What was said stays. The memory's first version has those words, the second these; `If-Match` names the event's
+    version.
+    """
+    scope, event_id = request.scope(query), request.path["event_id"]
+    change = MemoryChange(changes_of(body), user_in(scope), request.accepts)
+
+    def work(attempt: Attempt) -> Answer:
+        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        use = app.memories.corrections
+        memory = use.correct(scope, event_id, change, request.now, again=attempt.again)
+        return Answer(201, {"id": memory.id}, memory)
+
+    answer = idempotent(app, request, work, about=[*request.path.values(), query.given()])
+    memory = answer.made or app.memories.store.one(scope, answer.body["id"], request.now)
+    return answer.reply(MemoryAnswer.model_validate(memory), {"version": memory.version}, etag(memory.version))
 
 
 @routes.delete(_MEMORY, good=(204,), errors=(404, 412))
