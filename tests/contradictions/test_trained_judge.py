@@ -7,7 +7,7 @@ import pytest
 
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contradictions.judge import Relation, RelationKind, Said
-from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.pairs import EndedPiece, PairScores, StatementPair
 from recollect.contradictions.trained import TrainedJudge
 
 TUESDAY = datetime(2026, 6, 16, 9, 20, tzinfo=UTC)
@@ -269,6 +269,9 @@ class Noted:
 
     def worth_keeping(self, texts: Sequence[str]) -> list[float]:
         return [1.0] * len(texts)
+
+    def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
+        return [()] * len(pairs)
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         told = ("Lyon" in pair.newer and len(pair.newer) <= 220 for pair in pairs)

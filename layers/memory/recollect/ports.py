@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime, timedelta
 
     from recollect.context.model_call import ModelAnswer, ModelRequest
-    from recollect.contradictions.pairs import PairScores, StatementPair
+    from recollect.contradictions.pairs import EndedPiece, PairScores, StatementPair
     from recollect.core.event import Event, EventRef
     from recollect.core.idempotency import ClaimOutcome, IdempotencyClaim
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
@@ -498,6 +498,12 @@ class PairModel(Protocol):
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
+
+    def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
+        """Of each pair which pieces of the older no longer hold, as far as the model reads it, in order of place.
+
+        Asked of what changes something: of other pairs it says nothing. Raises NotReady.
+        """
 
 
 class RelevanceModel(Protocol):

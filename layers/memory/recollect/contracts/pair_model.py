@@ -42,6 +42,17 @@ class PairModelContract:
         assert model.relate(PAIRS) == alone
         assert model.relate(PAIRS[::-1]) == alone[::-1]
 
+    def test_the_pieces_that_end_are_of_the_older_statement_and_the_same_alone_and_among_others(
+        self, model: PairModel
+    ) -> None:
+        assert model.ended_pieces([]) == []
+        found = model.ended_pieces(PAIRS)
+        for pair, pieces in zip(PAIRS, found, strict=True):
+            places = [0, *(place for one in pieces for place in (one.start, one.end)), len(pair.older)]
+            assert places == sorted(places)
+            assert all(0 <= one.ended <= 1 for one in pieces)
+        assert found == [model.ended_pieces([pair])[0] for pair in PAIRS]
+
     def test_the_first_look_at_a_message_is_the_same_alone_and_among_others(self, model: PairModel) -> None:
         texts = [pair.newer for pair in PAIRS]
         assert model.may_change([]) == []

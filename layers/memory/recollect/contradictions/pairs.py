@@ -26,4 +26,16 @@ class PairScores:
     retracted: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class EndedPiece:
+    """A piece of the older statement, from `start` to before `end`: the probability that it no longer holds.
+
+    Given that the newer statement changes the older one at all.
+    """
+
+    start: int
+    end: int
+    ended: float
+
+
 STANDS = PairScores(changed=0.0)

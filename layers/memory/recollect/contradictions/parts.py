@@ -11,9 +11,9 @@ from recollect.text.sentences import count_tokens
 
 Span = tuple[int, int]
 
-_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 """Kana and Han, whose writers put a blank where others put a comma; beside letters or digits it may be for looks."""
-_PAUSE = re.compile(rf"[,;:]\s+|[，；：、]|\s[–—-]\s+|\s\(|\)\s|(?<=[{_UNSPACED}])\s+(?=[{_UNSPACED}])")
+_PAUSE = re.compile(rf"[,;:]\s+|[，；：、]|\s[–—-]\s+|\s\(|\)\s|(?<=[{UNSPACED}])\s+(?=[{UNSPACED}])")
 _LEAST_TOKENS = 4
 """What is shorter between two pauses is no clause by itself ("yes", "in Leith")."""
 

@@ -6,15 +6,16 @@ is whether it does for a while.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
 from recollect.contradictions.binding import binding_bound, clause_around
 from recollect.contradictions.bounds import Bound
+from recollect.contradictions.ended_words import ended_spans
 from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
-from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
+from recollect.contradictions.pairs import STANDS, EndedPiece, PairScores, StatementPair
 from recollect.contradictions.parts import Span, clause_spans, parts_within
 from recollect.contradictions.splice import spliced
 from recollect.ports import PairModel
@@ -146,27 +147,43 @@ class TrainedJudge:
         return replace(found, kind=RelationKind.OVERRIDES, until=told.bound.until, ended=ended, merged=None)
 
     def _changed(self, asked: "_Asked", older: Said, scores: "_Strongest") -> Relation:
-        best = scores.best
-        whole = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=best.changed)
+        best, whole = scores.best, (0, len(older.text))
+        found = Relation(kind=RelationKind.SUPERSEDES, rule=self._rule, confidence=best.changed, ended=(whole,))
+        unsure = replace(found, kind=RelationKind.UNDECIDED, ended=())
+        in_part = best.part > max(best.replaced, best.ended)
+        merged = spliced(older.text, asked.newer.text) if in_part and len(clause_spans(older.text)) <= 1 else None
         if best.retracted >= _SURE:
-            return replace(whole, kind=RelationKind.RETRACTS, ended=((0, len(older.text)),))
-        ended = self._ended_clauses(scores.changing, older) if best.changed >= asked.least else None
-        if ended is not None:
-            return replace(whole, ended=ended) if ended else replace(whole, kind=RelationKind.UNDECIDED)
-        if best.part <= max(best.replaced, best.ended):
-            return replace(whole, ended=((0, len(older.text)),))
-        merged = spliced(older.text, asked.newer.text)
-        kind = RelationKind.UNDECIDED if merged is None else RelationKind.CHANGES_PART
-        return replace(whole, kind=kind, merged=merged)
+            found = replace(found, kind=RelationKind.RETRACTS)
+        elif merged is not None:
+            return replace(found, kind=RelationKind.CHANGES_PART, merged=merged, ended=())
+        if best.changed < asked.least:
+            return unsure if in_part else found
+        ended = self._ended(scores, older)
+        ended = (() if in_part else (whole,)) if ended is None else ended
+        return replace(found, ended=ended) if ended and not (in_part and whole in ended) else unsure
 
-    def _ended_clauses(self, parts: Sequence[str], older: Said) -> tuple[Span, ...] | None:
-        """Those of several that no longer hold; empty where none can be told, or where there are too many to ask about.
+    def _ended(self, scores: "_Strongest", older: Said) -> tuple[Span, ...] | None:
+        """The words that no longer hold; where a model finds none, the clauses.
 
-        None of a text that is not split.
+        Empty where none of several clauses can be told; None of one clause.
         """
         spans = clause_spans(older.text)
-        if len(spans) <= 1:
-            return None
+        words = ended_spans(older.text, self._ended_pieces(scores.pairs, older))
+        return words or (self._ended_clauses(scores.changing, older, spans) if len(spans) > 1 else None)
+
+    def _ended_pieces(self, pairs: Sequence[StatementPair], older: Said) -> list[EndedPiece]:
+        """Where several parts of the newer change a piece, by the one that does most surely."""
+        starts = dict(_placed(older.text))
+        found = self._model.ended_pieces(pairs) if self._model is not None else []
+        ended: dict[Span, float] = {}
+        for pair, pieces in zip(pairs, found, strict=True):
+            for one in pieces:
+                place = (one.start + starts[pair.older], one.end + starts[pair.older])
+                ended[place] = max(one.ended, ended.get(place, 0.0))
+        return [EndedPiece(*place, probability) for place, probability in ended.items()]
+
+    def _ended_clauses(self, parts: Sequence[str], older: Said, spans: Sequence[Span]) -> tuple[Span, ...]:
+        """Those that no longer hold; empty where none can be told, or where there are too many to ask about."""
         if len(spans) > _MOST_CLAUSES:
             return ()
         each = [replace(older, text=older.text[slice(*span)]) for span in spans]
@@ -184,7 +201,7 @@ class TrainedJudge:
         olds = [_parts(one.text, _OLDER_TOKENS) for one in older]
         pairs = [StatementPair(part, old) for some in olds for old in some for part in parts]
         scores = iter(self._related(self._model, pairs))
-        rows = ([(part, next(scores)) for _ in some for part in parts] for some in olds)
+        rows = ([(StatementPair(part, old), next(scores)) for old in some for part in parts] for some in olds)
         return [_Strongest.of(row) for row in rows]
 
     def _related(self, model: PairModel, pairs: Sequence[StatementPair]) -> list[PairScores]:
@@ -205,16 +222,20 @@ class TrainedJudge:
 
 @dataclass(frozen=True, slots=True)
 class _Strongest:
-    """Of what parts of a newer statement do to an older one the strongest; and the parts that may do anything to it."""
+    """Of what parts of a newer statement do to those of an older one the strongest.
+
+    `changing`: the newer parts that may do anything to it; `pairs`: those of which something is reported.
+    """
 
     best: PairScores = STANDS
     changing: tuple[str, ...] = ()
+    pairs: tuple[StatementPair, ...] = ()
 
     @classmethod
-    def of(cls, row: Sequence[tuple[str, PairScores]]) -> "_Strongest":
+    def of(cls, row: Sequence[tuple[StatementPair, PairScores]]) -> "_Strongest":
         best = max((scores for _, scores in row), key=lambda one: one.changed, default=STANDS)
-        changing = dict.fromkeys(part for part, scores in row if scores.changed > 0)
-        return cls(best, tuple(changing))
+        changing = dict.fromkeys(pair.newer for pair, scores in row if scores.changed > 0)
+        return cls(best, tuple(changing), tuple(pair for pair, one in row if one.changed >= LEAST_CONFIDENCE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,3 +271,12 @@ def _without(sentence: str, bound: str) -> str:
 
 def _parts(text: str, most_tokens: int) -> tuple[str, ...]:
     return tuple(islice(parts_within(text, most_tokens), _MOST_PARTS))
+
+
+def _placed(text: str) -> Iterator[tuple[str, int]]:
+    """The parts of an older statement, each with where it begins."""
+    at = 0
+    for part in _parts(text, _OLDER_TOKENS):
+        at = text.index(part, at)
+        yield part, at
+        at += len(part)

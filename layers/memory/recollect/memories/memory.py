@@ -27,7 +27,7 @@ MOST_SOURCES = 100
 
 DEFAULT_IMPORTANCE = 0.5
 NO_CONVERSATION = ""
-LEAST_WORDS = 4
+LEAST_WORDS = 2
 """Content words that a text must keep beside a part that no longer holds."""
 
 _LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)

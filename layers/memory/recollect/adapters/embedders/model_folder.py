@@ -17,6 +17,8 @@ GRAPH_FILE, MANIFEST_FILE, UNIGRAM_FILE, WEIGHTS_FILE = "model.onnx", "manifest.
 JUDGE_FILE, JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE = "judge.json", "judge.onnx", "judge.bin"
 JUDGE_EARLY_GRAPH_FILE, JUDGE_EARLY_WEIGHTS_FILE = "judge.early.onnx", "judge.early.bin"
 """The judge's: what is said of it, its graph, its constants; the word table is in WEIGHTS_FILE."""
+ENDED_FILE, ENDED_GRAPH_FILE, ENDED_WEIGHTS_FILE = "ended.json", "ended.onnx", "ended.bin"
+"""Those of the model that goes on from the judge's early states and tells which words end."""
 RELEVANCE_FILE, RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE = "relevance.json", "relevance.onnx", "relevance.bin"
 """The second stage's, the same."""
 _POOLED = "own1"

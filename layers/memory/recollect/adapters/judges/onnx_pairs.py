@@ -19,15 +19,16 @@ import numpy as np
 
 from recollect.adapters.embedders.about import numbers_in, read_about
 from recollect.adapters.embedders.model_folder import (
+    ENDED_GRAPH_FILE,
     JUDGE_EARLY_GRAPH_FILE,
     JUDGE_FILE,
     JUDGE_GRAPH_FILE,
     UNIGRAM_FILE,
 )
 from recollect.adapters.embedders.onnx_session import loading, open_session
-from recollect.adapters.embedders.unigram import read_unigram
-from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of, splitting
-from recollect.contradictions.pairs import STANDS, PairScores, StatementPair
+from recollect.adapters.embedders.unigram import Unigram, read_unigram
+from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of, places_of, splitting
+from recollect.contradictions.pairs import STANDS, EndedPiece, PairScores, StatementPair
 from recollect.core.learned_share import LearnedShare, logistic
 from recollect.core.vectors import FloatArray
 
@@ -61,6 +62,7 @@ class _FirstLook:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
+    tokenizer: Unigram
     split: SplitPieces
     early: "InferenceSession"
     late: "InferenceSession"
@@ -99,6 +101,7 @@ class OnnxPairModel:
         self.version = self._about.version
         self._lock = Lock()
         self._model: _Loaded | None = None
+        self._ending: InferenceSession | None = None
         self._worth = _row_for(self.version)
         self._looked = lru_cache(_CACHED_TEXTS)(self._look)
 
@@ -128,6 +131,25 @@ class OnnxPairModel:
         """The scores of each pair, in order. Raises NotReady."""
         model = self._loaded() if pairs else None
         return [self._scores(model, pair) for pair in pairs if model is not None]
+
+    def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
+        """Of each pair which pieces of the older no longer hold, by a model that is loaded on first use.
+
+        Raises NotReady.
+        """
+        return [self._ended_pieces(self._loaded(), pair) for pair in pairs]
+
+    def _ended_pieces(self, model: _Loaded, pair: StatementPair) -> tuple[EndedPiece, ...]:
+        logits = self._loaded_ending().run(["ended"], {"states": model.first_look(pair).states})[0][0, :, 0].tolist()
+        places = places_of(pair, model.tokenizer)
+        return tuple(EndedPiece(*span, logistic(logits[place])) for place, span in places.items())
+
+    def _loaded_ending(self) -> "InferenceSession":
+        with self._lock:
+            if self._ending is None:
+                with loading(self._folder, "the judge's words", "the in-process judge"):
+                    self._ending = open_session(self._folder / ENDED_GRAPH_FILE)
+            return self._ending
 
     def _scores(self, model: _Loaded, pair: StatementPair) -> PairScores:
         seen = model.first_look(pair)
@@ -165,4 +187,4 @@ def _load(folder: Path) -> _Loaded:
     with loading(folder, "the judge", "the in-process judge"):
         early, late = (open_session(folder / name) for name in (JUDGE_EARLY_GRAPH_FILE, JUDGE_GRAPH_FILE))
         tokenizer = read_unigram(folder / UNIGRAM_FILE, _MOST_READ)
-    return _Loaded(splitting(tokenizer, max(MOST_PIECES), _CACHED_TEXTS), early, late)
+    return _Loaded(tokenizer, splitting(tokenizer, max(MOST_PIECES), _CACHED_TEXTS), early, late)

@@ -48,3 +48,11 @@ def joined(one: Sequence[int], other: Sequence[int]) -> PairPieces:
     """Two runs of pieces as one input, with their marks."""
     first, second = (_BEGIN, *one, _END), (_END, *other, _END)
     return PairPieces((*first, *second), (*[0] * len(first), *[1] * len(second)))
+
+
+def places_of(pair: StatementPair, tokenizer: Unigram) -> dict[int, tuple[int, int]]:
+    """Where in the joined input each piece of the older is, and the characters of the older that it is made of."""
+    newer, older = (tokenizer.pieces(acceptable(text, max(MOST_PIECES))) for text in (pair.newer, pair.older))
+    before = min(len(newer.ids) - len(MOST_PIECES), MOST_PIECES[0]) + len(MOST_PIECES)
+    spans = {place: span for place, span in older.spans.items() if place <= MOST_PIECES[1]}
+    return {before + place: span for place, span in spans.items()}

@@ -1,18 +1,26 @@
 """The port `PairModel` on a table: for tests, and for a deployment that wants no model."""
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
-from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.pairs import EndedPiece, PairScores, StatementPair
 
 
 class TablePairModel:
-    """`rows`: scores by the texts of newer and older; other pairs stand. `lasting`: texts that hold for good."""
+    """`rows`: scores by the texts of newer and older; other pairs stand. `lasting`: texts that hold for good; `ended`:
+    by the same texts the words that end."""
 
     version = "table"
 
-    def __init__(self, rows: Mapping[tuple[str, str], PairScores], lasting: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        rows: Mapping[tuple[str, str], PairScores],
+        lasting: Collection[str] = (),
+        ended: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    ) -> None:
         self._rows = dict(rows)
         self._lasting = frozenset(lasting)
+        self._ended = dict(ended)
         self._newer = {newer for newer, _ in rows}
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
@@ -30,3 +38,11 @@ class TablePairModel:
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order."""
         return [self._rows.get((pair.newer, pair.older), PairScores(changed=0.0)) for pair in pairs]
+
+    def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
+        """The words of `ended`; of other pairs it knows none."""
+        return [self._pieces(pair, self._ended.get((pair.newer, pair.older), "")) for pair in pairs]
+
+    def _pieces(self, pair: StatementPair, words: str) -> tuple[EndedPiece, ...]:
+        start = pair.older.index(words)
+        return (EndedPiece(start, start + len(words), 1.0),) if words else ()

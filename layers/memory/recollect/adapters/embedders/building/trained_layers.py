@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recollect.adapters.embedders.building.weights import FourBitTable
 from recollect.core.vectors import FloatArray
 
-ABOUT, MOVED, SCALES = "about", ".moved", ".scales"
+ABOUT, MOVED, SCALES, LEFT, RIGHT = "about", ".moved", ".scales", ".left", ".right"
 _STEPS: Final = 256
 
 Tensors = Mapping[str, FloatArray | FourBitTable]
@@ -30,6 +30,18 @@ def read_layers(path: Path, embedder: Tensors) -> tuple[dict[str, FloatArray], d
         about: dict[str, Any] = json.loads(stored[ABOUT].item())
         names = [name.removesuffix(MOVED) for name in stored.files if name != ABOUT and not name.endswith(SCALES)]
         return {name: _floats(stored, name, embedder) for name in names}, about
+
+
+def read_layers_over(path: Path, begun: Mapping[str, FloatArray]) -> tuple[dict[str, FloatArray], dict[str, Any]]:
+    """The same of layers of which a matrix moved by the product of two small ones (`.left`, `.right`)."""
+    with np.load(path, allow_pickle=False) as stored:
+        about: dict[str, Any] = json.loads(stored[ABOUT].item())
+        sides = (ABOUT, SCALES, LEFT, RIGHT)
+        found = {name: stored[name].astype(np.float32) for name in stored.files if not name.endswith(sides)}
+        for name in (one.removesuffix(LEFT) for one in stored.files if one.endswith(LEFT)):
+            left, right = (_floats(stored, f"{name}{side}", {}) for side in (LEFT, RIGHT))
+            found[name] = begun[name] + left @ right
+        return found, about
 
 
 def packed(name: str, integers: NDArray[np.int8], scales: FloatArray, embedder: Tensors) -> dict[str, NDArray[Any]]:

@@ -1,0 +1,43 @@
+"""From the pieces that a model says end to the parts of a text that do (P-24)."""
+
+import pytest
+
+from recollect.contradictions.ended_words import ended_spans
+from recollect.contradictions.pairs import EndedPiece
+
+
+def marked(text: str) -> tuple[str, list[EndedPiece]]:
+    """A text of which [these words] end, and <these> may."""
+    plain, pieces, level = "", [], {"[": 0.9, "<": 0.3}
+    for character in text:
+        if character in "[<":
+            pieces.append((len(plain), level[character]))
+        elif character in "]>":
+            start, ended = pieces.pop()
+            pieces.append(EndedPiece(start, len(plain), ended))
+        else:
+            plain += character
+    return plain, pieces
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("I'm allergic to walnuts [and penicillin].", ["and penicillin."]),
+        ("I'm allergic to [walnuts and] penicillin.", ["walnuts and"]),
+        ("I work [on] Mondays, [Wednesdays and] Fridays.", ["Wednesdays and"]),
+        ("I [play badminton and] go swimming on Thursdays.", ["play badminton and"]),
+        ("I [play] <badminton> [and] go swimming on Thursdays.", ["play badminton and"]),
+        ("I [play] <badminton and> go swimming on Thursdays.", ["play"]),
+        ("我对花生[和芒果]过敏，牛奶也不行", ["和芒果"]),
+        ("We [live in Porto and have a garden], I work as a nurse.", ["We live in Porto and have a garden,"]),
+        ("I live in [Porto].", ["I live in Porto."]),
+        ("[Ich wohne in Bonn].", ["Ich wohne in Bonn."]),
+        ("I live in Porto.", []),
+        ("<I live in Porto>.", []),
+    ],
+)
+def test_what_ends_is_the_words_and_the_whole_where_they_leave_nothing(text: str, ended: list[str]) -> None:
+    plain, pieces = marked(text)
+    assert [plain[slice(*span)] for span in ended_spans(plain, pieces)] == ended
