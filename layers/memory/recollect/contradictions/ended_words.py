@@ -8,7 +8,7 @@ from recollect.contradictions.parts import UNSPACED, Span, clause_spans
 from recollect.memories.memory import left_of
 from recollect.text.terms import query_terms
 
-ENDED = 0.5
+_ENDED = 0.45
 _BETWEEN_ENDED = 0.25
 """From here on a word ends that stands between two that do."""
 _NEARLY_ALL = 0.75
@@ -33,7 +33,7 @@ def _words(text: str, pieces: Sequence[EndedPiece]) -> list[tuple[Span, float]]:
 
 def _runs(words: Sequence[tuple[Span, float]]) -> Iterator[Span]:
     """Words that follow each other and end, with the single ones between them that may."""
-    sure = [probability >= ENDED for _, probability in words]
+    sure = [probability >= _ENDED for _, probability in words]
     ends = [
         own or (probability >= _BETWEEN_ENDED and any(sure[:place][-1:]) and any(sure[place + 1 :][:1]))
         for place, (own, (_, probability)) in enumerate(zip(sure, words, strict=True))
