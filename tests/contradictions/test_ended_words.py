@@ -8,13 +8,12 @@ from recollect.contradictions.pairs import EndedPiece
 
 def marked(text: str) -> tuple[str, list[EndedPiece]]:
     """A text of which [these words] end, and <these> may."""
-    plain, pieces, level = "", [], {"[": 0.9, "<": 0.3}
+    plain, start, pieces = "", 0, list[EndedPiece]()
     for character in text:
         if character in "[<":
-            pieces.append((len(plain), level[character]))
+            start = len(plain)
         elif character in "]>":
-            start, ended = pieces.pop()
-            pieces.append(EndedPiece(start, len(plain), ended))
+            pieces.append(EndedPiece(start, len(plain), 0.9 if character == "]" else 0.3))
         else:
             plain += character
     return plain, pieces

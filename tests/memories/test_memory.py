@@ -73,13 +73,15 @@ def test_what_is_held_over_until_an_instant_is_back_after_it() -> None:
     ("text", "spans", "left"),
     [
         ("I live in Paris.", [(0, 16)], None),
-        ("I live in Paris. Oh well, you know.", [(0, 16)], None),
+        ("I live in Paris. Oh you.", [(0, 16)], None),
+        ("I'm allergic to nuts and eggs.", [(21, 30)], "I'm allergic to nuts"),
         ("abc", [], None),
         ("Rex my dog chases squirrels near water, but I moved.", [(40, 52)], "Rex my dog chases squirrels near water"),
-        ("one two three four five", [(0, 3), (2, 7), (0, 3)], None),
+        ("one two three four", [(0, 3), (2, 7), (0, 3)], "three four"),
+        ("one two three", [(0, 3), (2, 7), (0, 3)], None),
     ],
 )
-def test_what_is_left_of_a_text_is_worth_keeping_with_four_content_words(
+def test_what_is_left_of_a_text_is_worth_keeping_with_two_content_words(
     text: str, spans: list[tuple[int, int]], left: str | None
 ) -> None:
     assert left_of(text, spans) == left

@@ -52,7 +52,16 @@ def test_what_is_there_whole_is_not_built_again(e5_folder: Path, tmp_path: Path)
     assert (e5_folder / "model.onnx").stat().st_mtime_ns == before
 
 
-JUDGE_FILES = ("judge.json", "judge.onnx", "judge.bin", "judge.early.onnx", "judge.early.bin")
+JUDGE_FILES = (
+    "judge.json",
+    "judge.onnx",
+    "judge.bin",
+    "judge.early.onnx",
+    "judge.early.bin",
+    "ended.json",
+    "ended.onnx",
+    "ended.bin",
+)
 
 
 @pytest.mark.parametrize("missing", JUDGE_FILES)

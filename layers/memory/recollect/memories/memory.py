@@ -265,13 +265,13 @@ def holds_at(memory: Memory, moment: datetime) -> bool:
 
 
 def text_at(memory: Memory, moment: datetime) -> str | None:
-    """The content without its parts that do not hold then; None where fewer than four content words remain."""
+    """The content without its parts that do not hold then; None where fewer than two content words remain."""
     spans = [(lapse.start, lapse.end) for lapse in memory.lapses if lapse.covers(moment)]
     return left_of(memory.content, spans) if spans else memory.content
 
 
 def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
-    """A text without these parts; None where fewer than four content words remain."""
+    """A text without these parts; None where fewer than two content words remain."""
     parts: list[str] = []
     position = 0
     for start, end in sorted(spans):

@@ -19,6 +19,7 @@ import numpy as np
 
 from recollect.adapters.embedders.about import numbers_in, read_about
 from recollect.adapters.embedders.model_folder import (
+    ENDED_FILE,
     ENDED_GRAPH_FILE,
     JUDGE_EARLY_GRAPH_FILE,
     JUDGE_FILE,
@@ -171,6 +172,7 @@ class OnnxPairModel:
 
 
 def _read(folder: Path) -> _About:
+    read_about(folder, ENDED_FILE, "model of what ends")
     about = read_about(folder, JUDGE_FILE, "judge")
     return _About(str(about["version"]), *numbers_in(about, _NUMBERS, folder, "judge"))
 
