@@ -16,7 +16,7 @@ _CONFLICT = (*_USER, "conflicts", "{conflict_id}")
 _DECISION = (*_USER, "decisions", "{decision_id}")
 _REVERTED = (*_USER, "decisions", "{reverted_id}")
 _AMENDED = "amended"
-_SHOWN = 20
+_SHOWN = 18
 _READ = 100
 """The API lists decisions by the message that won, the newest first: so many are put in the order of deciding."""
 _PAGES_FOUND_IN = 3
