@@ -77,6 +77,8 @@ def test_what_is_held_over_until_an_instant_is_back_after_it() -> None:
         ("I'm allergic to nuts and eggs.", [(21, 30)], "I'm allergic to nuts"),
         ("abc", [], None),
         ("Rex my dog chases squirrels near water, but I moved.", [(40, 52)], "Rex my dog chases squirrels near water"),
+        ("I work on Mondays, Wednesdays and Fridays.", [(19, 33)], "I work on Mondays, Fridays."),
+        ("I play badminton and I go swimming.", [(2, 20)], "I go swimming."),
         ("one two three four", [(0, 3), (2, 7), (0, 3)], "three four"),
         ("one two three", [(0, 3), (2, 7), (0, 3)], None),
     ],

@@ -8,7 +8,7 @@ under one id, in the index too.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -278,9 +278,19 @@ def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
         parts.append(text[position : max(start, position)])
         position = max(position, end)
     parts.append(text[position:])
-    tidied = [tidy for part in parts if (tidy := _tidy(part))]
-    rest = " ".join(tidied)
+    rest = _joined([part for part in parts if _tidy(part)])
     return rest if len(query_terms(rest)) >= LEAST_WORDS else None
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """What stood beside what is gone: a comma stays between two of a list, a word is not said twice."""
+    rest = ""
+    for part, before in zip(parts, ("", *parts), strict=False):
+        words = _tidy(part).split(" ", 1)
+        said = words[1:] if rest.split(" ")[-1].casefold() == words[0].casefold() else words
+        comma = "," if before.rstrip().endswith(",") else ""
+        rest = f"{rest}{comma} {' '.join(said)}".strip() if rest else _tidy(part)
+    return rest
 
 
 def _tidy(part: str) -> str:
