@@ -234,10 +234,10 @@ of the older messages had 1 KB by then.
 
 So what is missed is missed by the judge, which came since. Of a message of 1 KB the functions take {computed:.1f}. Of
 the processor's time the encoder takes some 65 ms, for 270 pieces; the judge's first look at its three parts 20; all
-else, calls of the SDK above all, 40. The rest are the judge's comparisons, of the two messages in five in which some
+else, calls of the SDK above all, 40. The rest are the judge's comparisons, of the one message in eight in which some
 part may change something: 9 ms for each part with each part of the twelve nearest older messages, which in this count
-have 1 KB too, so 36 for a part. None of the twelve can be left out without another decision: where six of 107 such
-messages changed something, it was the first to the tenth nearest.
+have 1 KB too, so 36 for a part. With no comparison at all it would be half a dollar more than without the judge, which
+the first look takes.
 
 What waits costs less in a smaller function: with {sizes} MB instead of {project_mb} for `project` the short ones
 would be {at_sizes} dollars; it has {project_mb}, since with 512 the projector gets on at half the speed after an

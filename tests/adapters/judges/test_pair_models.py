@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.adapters.embedders.model_folder import JUDGE_FILE
+from recollect.adapters.embedders.model_folder import ENDED_FILE, JUDGE_FILE
 from recollect.adapters.judges.onnx_pairs import WORTH_FILE, OnnxPairModel
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contracts.pair_model import PAIRS, PairModelContract
@@ -64,6 +64,20 @@ class TestOnnx(PairModelContract):
         kept, passed_over = model.worth_keeping([fact, filler])
         assert kept >= LEAST_LASTING > passed_over
 
+    @pytest.mark.spec("P-24")
+    def test_what_a_long_message_chats_about_is_compared_with_nothing_and_a_plain_statement_is(
+        self, model: PairModel
+    ) -> None:
+        chat = (
+            "Yeah, definitely. I felt like I belonged a few times, but last month at that event was one of my "
+            "favorites. Everyone shared the same love for it and it felt like being in a world where all understood it."
+        )
+        moved = (
+            "It has been a long month with all these boxes around us, but since Friday we live in Leeds, in a flat by "
+            "the big park, and the cat likes it there."
+        )
+        assert model.may_change([chat, moved, "Mon forfait a augmenté, 24 euros"]) == [False, True, True]
+
     def test_what_is_worth_keeping_was_fitted_to_this_judge(self, model: PairModel) -> None:
         assert json.loads(WORTH_FILE.read_text("ascii"))["judge"] == model.version
 
@@ -96,6 +110,7 @@ ABOUT = '{"version": "x", "scale": 1, "shift": 0, "message_from": 0, "pair_from"
 
 
 def test_a_judge_whose_graph_is_missing_is_not_ready_when_it_is_asked(tmp_path: Path) -> None:
-    (tmp_path / JUDGE_FILE).write_text(ABOUT)
+    for about in (JUDGE_FILE, ENDED_FILE):
+        (tmp_path / about).write_text(ABOUT)
     with pytest.raises(NotReady, match="cannot be loaded"):
         OnnxPairModel(tmp_path).relate(PAIRS)

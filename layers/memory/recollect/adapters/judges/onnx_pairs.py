@@ -28,7 +28,7 @@ from recollect.adapters.embedders.model_folder import (
 )
 from recollect.adapters.embedders.onnx_session import loading, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
-from recollect.adapters.judges.pair_pieces import MOST_PIECES, SplitPieces, pieces_of, places_of, splitting
+from recollect.adapters.judges.pair_pieces import MARKS, MOST_PIECES, SplitPieces, pieces_of, places_of, splitting
 from recollect.contradictions.pairs import STANDS, EndedPiece, PairScores, StatementPair
 from recollect.core.learned_share import LearnedShare, logistic
 from recollect.core.vectors import FloatArray
@@ -39,6 +39,13 @@ if TYPE_CHECKING:
 _NUMBERS = ("scale", "shift", "message_from", "pair_from", "passing_from")
 WORTH_FILE = Path(__file__).with_name("worth_keeping.json")
 """The row over early states that `infra/tools/judge/worth.py` fitted, and the version of the judge that it is for."""
+
+_MANY_PIECES, _OF_MANY_FROM = 30, -1.4
+"""A message of more pieces changes nothing below this early logit, a little above a short one's bar.
+
+The bar of judge.json is so low for plain statements ("I'm in Leeds now"), whose logits are low. Of longer ones it lets
+pass what people say without changing anything (docs/adr/0011); with another judge it is fitted anew.
+"""
 
 _CACHED_TEXTS = 256
 _MOST_READ = 512
@@ -53,6 +60,12 @@ class _FirstLook:
     changed: float
     passing: float
     lasting: float
+
+    @property
+    def pieces(self) -> int:
+        """Of both texts, without marks."""
+        read: int = self.states.shape[1]
+        return read - MARKS
 
     @property
     def pooled(self) -> FloatArray:
@@ -108,7 +121,7 @@ class OnnxPairModel:
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
         """Whether each may change anything that was said before, by the first layers alone. Raises NotReady."""
-        return [self._looked(text)[0] >= self._about.message_from for text in texts]
+        return [self._looked(text)[0] for text in texts]
 
     def may_pass(self, texts: Sequence[str]) -> list[bool]:
         """Whether what each says may hold for a while only, by the first layers alone. Raises NotReady."""
@@ -122,11 +135,12 @@ class OnnxPairModel:
         """What the first layers make of a message alone, (2 width). Raises NotReady."""
         return self._loaded().first_look(StatementPair(text, "")).pooled
 
-    def _look(self, text: str) -> tuple[float, float, float]:
-        """The logits of changed and of passing, and the probability of being worth keeping."""
-        seen = self._loaded().first_look(StatementPair(text, ""))
+    def _look(self, text: str) -> tuple[bool, float, float]:
+        """Whether it may change anything, the logit of passing, and the probability of being worth keeping."""
+        seen, least = self._loaded().first_look(StatementPair(text, "")), self._about.message_from
+        may_change = seen.changed >= (max(least, _OF_MANY_FROM) if seen.pieces > _MANY_PIECES else least)
         worth = self._worth.of(seen.pooled) if self._worth is not None else logistic(seen.lasting)
-        return seen.changed, seen.passing, worth
+        return may_change, seen.passing, worth
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""

@@ -11,7 +11,9 @@ from recollect.contradictions.pairs import StatementPair
 
 MOST_PIECES: Final = (64, 48)
 """Of the newer and the older: a pair of more costs more than 10 ms of a core."""
-MOST_LENGTH: Final = sum(MOST_PIECES) + 2 * len(MOST_PIECES)
+MARKS: Final = 2 * len(MOST_PIECES)
+"""Of a pair, those of an empty text too."""
+MOST_LENGTH: Final = sum(MOST_PIECES) + MARKS
 """Of all pieces and marks of a pair."""
 
 _BEGIN, _END = 0, 2
