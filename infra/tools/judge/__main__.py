@@ -70,6 +70,8 @@ def _export(given: argparse.Namespace, _: Nearest) -> None:
 
 
 def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
+    from infra.tools.judge.ended_examples import HELD_LISTS, LISTS, list_pairs
+    from infra.tools.judge.ended_scores import ended_lines
     from infra.tools.judge.evaluate import (
         calibration_lines,
         changed_by,
@@ -94,6 +96,8 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
     if own_months:
         print("\n".join(month_lines(own_months, model, nearest)))
     print("\n".join(lapsing_lines(given.data, list(months(MONTHS)), model, held)))
+    lists = [pair for pair in list_pairs(LISTS) if pair.writer in HELD_LISTS]
+    print("\n".join(["which words end, of messages of several things", *ended_lines(lists, model)]))
     natural = list(talks(given.data / "natural-dev"))
     scores = [scores_of(model, talk, nearest) for talk in natural]
     print("\n".join(natural_lines(given.data / "natural-dev", natural, scores, given.shown)))

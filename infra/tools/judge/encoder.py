@@ -76,15 +76,19 @@ class PairEncoder(nn.Module):
     def seen(self, ids: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
         """The state of `<s>` beside the mean state, (batch, 2 width): of all layers, and of the early ones."""
         shown = segments >= 0
-        places = self.places(torch.arange(ids.shape[1], device=ids.device))
-        x = self.drop(self.norm(self.words[ids].float() + places + self.segments(segments.clamp(min=0))))
-        mask = shown[:, None, None, :]
-        for layer in self.layers[: weights.EARLY_LAYERS]:
-            x = layer(x, mask)
+        x = self.early_states(ids, segments)
         early = _pooled(x, shown)
         for layer in self.layers[weights.EARLY_LAYERS :]:
-            x = layer(x, mask)
+            x = layer(x, shown[:, None, None, :])
         return _pooled(x, shown), early
+
+    def early_states(self, ids: Tensor, segments: Tensor) -> Tensor:
+        """The state of each piece after the early layers, (batch, length, width)."""
+        places = self.places(torch.arange(ids.shape[1], device=ids.device))
+        x: Tensor = self.drop(self.norm(self.words[ids].float() + places + self.segments(segments.clamp(min=0))))
+        for layer in self.layers[: weights.EARLY_LAYERS]:
+            x = layer(x, (segments >= 0)[:, None, None, :])
+        return x
 
     def new_parameters(self) -> list[nn.Parameter]:
         """Those that the embedder does not have."""

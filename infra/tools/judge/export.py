@@ -1,25 +1,24 @@
 """The trained layers as the product builds its judge from: `judge_layers.npz` of `adapters/embedders/building`."""
 
 import json
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from infra.tools.judge.calibration import CALIBRATED, Calibration
-from infra.tools.judge.encoder import CLASSES, PARTS
+from infra.tools.judge.encoder import CLASSES, PARTS, PairEncoder, started
+from infra.tools.judge.layer_files import quantised, write_arrays, write_moves
 from recollect.adapters.embedders.building.trained_layers import ABOUT, Tensors, packed, read_layers
-from recollect.adapters.embedders.building.weights import LAYERS
+from recollect.adapters.embedders.building.weights import EARLY_LAYERS, LAYERS
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
 VERSION = "e5-judge.7"
 RELEVANCE_VERSION = "e5-relevance.2"
-_LARGEST = 127
+ENDED_VERSION = "e5-ended.1"
 
 
 def export(state: dict[str, Tensor], calibration: Calibration, embedder: Tensors, path: Path) -> None:
@@ -32,6 +31,24 @@ def export_relevance(state: dict[str, Tensor], embedder: Tensors, path: Path) ->
     """Writes those of the second stage: its layers, and a head over them."""
     heads, layers = ("early_hidden", "early"), range(_count_layers(state))
     _write(_encoder(state, heads, layers), {"version": RELEVANCE_VERSION}, embedder, path)
+
+
+def export_ended(state: dict[str, Tensor], judge: Path, embedder: Tensors, path: Path) -> None:
+    """Writes those of the model that tells which words end, by how far they moved from the judge's upper ones."""
+    begun, _ = read_layers(judge, embedder)
+    named = [one for number in range(_count_layers(state)) for one in _layer(state, number, EARLY_LAYERS)]
+    heads = [("words.w", state["words.weight"]), ("words.b", state["words.bias"])]
+    found = {name: tensor.detach().float().numpy() for name, tensor in (*named, *heads)}
+    write_moves(path, {"version": ENDED_VERSION}, found, begun)
+
+
+def shipped_judge(path: Path, embedder: Tensors) -> PairEncoder:
+    """The judge of the weights that `export` wrote."""
+    model, state = started(embedder), shipped(path, embedder)
+    places = model.state_dict()["places.weight"]
+    places[: len(state["places.weight"])] = state["places.weight"]
+    model.load_state_dict({**model.state_dict(), **state, "places.weight": places})
+    return model
 
 
 def shipped(path: Path, embedder: Tensors) -> dict[str, Tensor]:
@@ -65,21 +82,8 @@ def _write(named: Iterable[tuple[str, Tensor]], about: dict[str, Any], embedder:
         if values.ndim == 1:
             found[name] = values
         else:
-            found |= packed(name, *_quantised(values), embedder)
+            found |= packed(name, *quantised(values), embedder)
     write_arrays(path, {ABOUT: np.array(json.dumps(about)), **found})
-
-
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """As `np.savez_compressed` does, by Huffman's code alone: small moves are noise to whatever looks for matches.
-
-    It takes 3 to 4 % less than LZMA; `np.load` reads it.
-    """
-    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w") as member:
-                # zipfile has no argument for zlib's strategy.
-                setattr(member, "_compressor", zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY))  # noqa: B010
-                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _named(state: dict[str, Tensor], calibration: Calibration) -> Iterator[tuple[str, Tensor]]:
@@ -106,20 +110,16 @@ def _encoder(state: dict[str, Tensor], heads: Iterable[str], layers: Iterable[in
         yield from _layer(state, number)
 
 
-def _layer(state: dict[str, Tensor], number: int) -> Iterator[tuple[str, Tensor]]:
+def _layer(state: dict[str, Tensor], number: int, first: int = 0) -> Iterator[tuple[str, Tensor]]:
+    """`first`: the layer of the embedder that number 0 is."""
     for ours, theirs in (("weight", "w"), ("bias", "b")):
         for role, part in zip("qkv", state[f"layers.{number}.qkv.{ours}"].chunk(3), strict=True):
-            yield f"l{number}.{role}.{theirs}", part
+            yield f"l{first + number}.{role}.{theirs}", part
         for part_of, name in PARTS.items():
-            yield f"l{number}.{name}.{theirs}", state[f"layers.{number}.{part_of}.{ours}"]
+            yield f"l{first + number}.{name}.{theirs}", state[f"layers.{number}.{part_of}.{ours}"]
 
 
 def _below(rows: Tensor, row: Tensor) -> Tensor:
     import torch
 
     return torch.cat([rows, row[None]])
-
-
-def _quantised(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    scales = np.maximum(np.abs(values).max(axis=1), np.float32(1e-12)) / np.float32(_LARGEST)
-    return np.rint(values / scales[:, None]).astype(np.int8), scales.astype(np.float32)

@@ -23,7 +23,7 @@ from torch import Tensor
 from infra.tools.judge.bundle import Bundle, read
 from infra.tools.judge.calibration import CHANGES, FOR_A_WHILE, calibrated, write
 from infra.tools.judge.encoder import PairEncoder, started
-from infra.tools.judge.export import shipped
+from infra.tools.judge.export import shipped_judge
 from infra.tools.judge.training import Course, logits_of, train
 from recollect.core.vectors import FloatArray
 
@@ -81,12 +81,8 @@ def _teach(given: argparse.Namespace) -> None:
 
 
 def _unpack(given: argparse.Namespace) -> None:
-    embedder = read(given.bundle).tensors
-    fresh, found = started(embedder).state_dict(), shipped(given.of[0], embedder)
-    places = fresh["places.weight"]
-    places[: len(found["places.weight"])] = found["places.weight"]
     given.out.mkdir(parents=True, exist_ok=True)
-    torch.save({**fresh, **found, "places.weight": places}, given.out / "judge.pt")
+    torch.save(shipped_judge(given.of[0], read(given.bundle).tensors).state_dict(), given.out / "judge.pt")
 
 
 def _calibrate(given: argparse.Namespace) -> None:

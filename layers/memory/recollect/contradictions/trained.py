@@ -25,7 +25,7 @@ from recollect.text.sentences import count_words, only_asks
 LEAST_CONFIDENCE = 0.1
 """Below it nothing is reported, whatever the rules' thresholds are."""
 
-_NEWER_TOKENS, _OLDER_TOKENS = 56, 40
+NEWER_TOKENS, OLDER_TOKENS = 56, 40
 """Of one part, by the estimate that a token has four characters: a little less than the pieces that a model reads."""
 _MOST_PARTS = 3
 _MOST_CLAUSES = 24
@@ -173,7 +173,7 @@ class TrainedJudge:
 
     def _ended_pieces(self, pairs: Sequence[StatementPair], older: Said) -> list[EndedPiece]:
         """Where several parts of the newer change a piece, by the one that does most surely."""
-        starts = dict(_placed(older.text))
+        starts = dict(placed_parts(older.text))
         found = self._model.ended_pieces(pairs) if self._model is not None else []
         ended: dict[Span, float] = {}
         for pair, pieces in zip(pairs, found, strict=True):
@@ -198,7 +198,7 @@ class TrainedJudge:
         """What the parts of the newer do to each older one."""
         if self._model is None or not parts or not older:
             return [_Strongest()] * len(older)
-        olds = [_parts(one.text, _OLDER_TOKENS) for one in older]
+        olds = [parts_read(one.text, OLDER_TOKENS) for one in older]
         pairs = [StatementPair(part, old) for some in olds for old in some for part in parts]
         scores = iter(self._related(self._model, pairs))
         rows = ([(StatementPair(part, old), next(scores)) for old in some for part in parts] for some in olds)
@@ -259,24 +259,25 @@ class _Told:
     def of(cls, newer: Said, bound: Bound | None) -> "_Told":
         text = newer.text
         if bound is None:
-            return cls(_parts(text, _NEWER_TOKENS))
+            return cls(parts_read(text, NEWER_TOKENS))
         (start, end), around = bound.span, clause_around(text, bound)
         lasting = f"{text[: around[0]]} {text[around[1] :]}".strip(_LOOSE)
-        return cls(_parts(lasting, _NEWER_TOKENS), bound, _without(text[around[0] : around[1]], text[start:end]))
+        return cls(parts_read(lasting, NEWER_TOKENS), bound, _without(text[around[0] : around[1]], text[start:end]))
 
 
 def _without(sentence: str, bound: str) -> str:
     return _LOOSE_BLANK.sub("", sentence.replace(bound, "", 1)).strip()
 
 
-def _parts(text: str, most_tokens: int) -> tuple[str, ...]:
+def parts_read(text: str, most_tokens: int) -> tuple[str, ...]:
+    """The parts of a text that are judged, each by itself; what comes after them is not read."""
     return tuple(islice(parts_within(text, most_tokens), _MOST_PARTS))
 
 
-def _placed(text: str) -> Iterator[tuple[str, int]]:
-    """The parts of an older statement, each with where it begins."""
+def placed_parts(text: str) -> Iterator[tuple[str, int]]:
+    """Those of an older statement, each with where it begins."""
     at = 0
-    for part in _parts(text, _OLDER_TOKENS):
+    for part in parts_read(text, OLDER_TOKENS):
         at = text.index(part, at)
         yield part, at
         at += len(part)
