@@ -76,13 +76,6 @@ class Kept:
         ).dispatch
         return Api(dispatch, Call(method="GET", path="/"), OWNER)
 
-    def sent(self, path: str) -> int:
-        """How many bytes the API sends of what a browser asks for, which takes gzip."""
-        dispatch = Dispatcher(self.app, routes_of(GROUPS), _as(OWNER), AccessLog("ERROR", io.StringIO(), "sent"))
-        answer = dispatch.dispatch(Call(method="GET", path=path, headers={"accept-encoding": "gzip"}))
-        assert isinstance(answer.body, bytes), answer.status
-        return len(answer.body)
-
     def owned(self) -> str:
         """All that the owner has."""
         return str(self.ask(OWNER, "GET", "/console/users/anna/export").body)

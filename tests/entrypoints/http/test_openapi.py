@@ -12,9 +12,11 @@ from entrypoints.http.calling import Caller
 from entrypoints.http.promised import check, document
 from recollect.app import App
 from recollect.entrypoints.http.openapi import document_json
-from recollect.entrypoints.http.reference import _code, page
+from recollect.entrypoints.http.reference import _code, overview, page
 from recollect.entrypoints.http.routes import GROUPS, SECTIONS
 
+MOST_BYTES = 150_000
+"""Of a page, as a browser unpacks it."""
 COMMITTED = Path(__file__).parents[3] / "docs" / "openapi.json"
 ROUTES = {
     f"{method.upper()} {path}"
@@ -38,8 +40,9 @@ def test_it_is_served_as_it_is_committed(caller: Caller) -> None:
     assert answer.text == document_json()
 
 
-def test_the_page_loads_nothing_and_sends_to_its_own_server_alone(caller: Caller) -> None:
-    answer = caller.get("/docs")
+@pytest.mark.parametrize("path", ["/docs", "/docs?subject=retrieval"])
+def test_the_page_loads_nothing_and_sends_to_its_own_server_alone(caller: Caller, path: str) -> None:
+    answer = caller.get(path)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     policy = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
     assert (policy["default-src"], policy["connect-src"]) == ("'none'", "'self'")
@@ -47,13 +50,24 @@ def test_the_page_loads_nothing_and_sends_to_its_own_server_alone(caller: Caller
     assert all(word not in answer.text for word in ("http://", "https://", "src=", "@import"))
 
 
-def test_the_page_has_every_operation_by_subject_and_every_schema() -> None:
-    shown = page()
-    assert all(f'data-path="{route.split()[1]}"' in shown for route in ROUTES)
-    links = set(re.findall(r'href="#([^"]+)"', shown))
-    assert links <= set(re.findall(r'id="([^"]+)"', shown))
-    assert {f"schema-{name}" for name in document()["components"]["schemas"]} <= set(re.findall(r'id="([^"]+)"', shown))
+def test_the_first_page_leads_to_every_operation_and_schema_and_each_subject_has_what_it_names() -> None:
+    pages = {name: page(name) for name in SECTIONS}
+    ids = {name: set(re.findall(r'id="([^"]+)"', shown)) for name, shown in pages.items()}
+    assert all(any(f'data-path="{route.split()[1]}"' in shown for shown in pages.values()) for route in ROUTES)
+    assert max(len(shown.encode()) for shown in (*pages.values(), overview())) < MOST_BYTES
+    for name, shown in pages.items():
+        assert set(re.findall(r'href="#([^"]+)"', shown)) <= ids[name], name
+    leads = re.findall(r'<li id="([^"]+)"><a href="\?subject=(\w+)#([^"]+)"', overview())
+    assert all(one == target and target in ids[subject] for one, subject, target in leads)
+    operations = [one["operationId"] for methods in document()["paths"].values() for one in methods.values()]
+    schemas = [f"schema-{name}" for name in document()["components"]["schemas"]]
+    assert sorted(one for one, _, _ in leads) == sorted([*operations, *schemas])
     assert set(SECTIONS) == set(GROUPS)
+
+
+def test_a_subject_that_is_none_has_no_page(caller: Caller) -> None:
+    assert caller.get("/docs?subject=weather").status == 404
+    assert caller.get("/docs?topic=retrieval").status == 422
 
 
 def test_an_example_is_shown_as_text() -> None:

@@ -69,7 +69,7 @@ const formOf = (operation) => {
   });
   return form;
 };
-document.querySelector("header p[hidden]").hidden = false;
+document.querySelector("header p[hidden]").hidden = !document.querySelector("details[data-method]");
 for (const operation of document.querySelectorAll("details[data-method]")) {
   const button = element("button", { type: "button" }, "Try it");
   button.addEventListener("click", () => button.replaceWith(formOf(operation)));
@@ -78,6 +78,7 @@ for (const operation of document.querySelectorAll("details[data-method]")) {
 const open = () => {
   const named = location.hash && document.getElementById(location.hash.slice(1));
   if (named?.tagName === "DETAILS") named.open = true;
+  if (named?.tagName === "LI") location.replace(named.querySelector("a").href);
 };
 addEventListener("hashchange", open);
 open();

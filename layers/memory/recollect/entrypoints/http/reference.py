@@ -1,12 +1,14 @@
-"""`/docs`: the OpenAPI document as one page, by subject, with an example of each request and every schema.
+"""`/docs`: the OpenAPI document as pages: one that lists every operation and schema, and one of each subject.
 
-The page loads nothing. Its one script sends what a reader tries to the server that gave the page, with the reader's own
-token, which stays in the page.
+A subject's page has an example of each request, its answer, and the schemas that these name. A page loads nothing. Its
+one script sends what a reader tries to the server that gave the page, with the reader's own token, which stays in the
+page.
 """
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from html import escape
@@ -14,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from recollect.core.errors import NotFound
 from recollect.entrypoints.http.messages import Published, publish
 from recollect.entrypoints.http.openapi import document
 
@@ -29,6 +32,8 @@ _LIMITS: Final = {
     "maxItems": "at most {}",
     "default": "default {}",
 }
+_SCHEMA: Final = "#/components/schemas/"
+_REFERENCE: Final = re.compile(rf'"\$ref": "{_SCHEMA}([^"]+)"')
 Described = Mapping[str, Any]
 
 
@@ -46,27 +51,56 @@ PAGE_HEADERS: Final = {
 
 
 @cache
-def published_page() -> Published:
-    """The page as `/docs` answers it."""
-    return publish(page(), "text/html; charset=utf-8")
+def published_page(subject: str | None = None) -> Published:
+    """The page as `/docs` answers it. Raises NotFound for a subject that is none."""
+    return publish(overview() if subject is None else page(subject), "text/html; charset=utf-8")
 
 
-def page() -> str:
-    """The page."""
-    found = document()
-    info, sections = found["info"], list(_sections(found))
-    names = "".join(f'<li><a href="#{name}">{escape(title)}</a>' for name, title, _ in sections)
-    body = "".join(html for _, _, html in sections)
+@cache
+def _document() -> Described:
+    """It is made once for all pages: that takes some tenths of a second."""
+    return document()
+
+
+def overview() -> str:
+    """The first page: each operation and each schema, with a link to the page that describes it."""
+    found = _document()
+    listed = "".join(_listed(found, tag) for tag in found["tags"])
+    places = {name: tag["name"] for tag in reversed(found["tags"]) for name in _schemas_of(found, tag["name"])}
+    schemas = "".join(
+        f'<li id="schema-{name}"><a href="?subject={places[name]}#schema-{name}">{name}</a>'
+        for name in found["components"]["schemas"]
+    )
+    main = f'{listed}<h2 id="schemas">Schemas</h2><ul class="names">{schemas}</ul>'
+    return _whole(found, f"<p>{escape(found['info']['description'])}</p>", main)
+
+
+def page(subject: str) -> str:
+    """That of a subject: its operations and the schemas that they name. Raises NotFound."""
+    found = _document()
+    for tag in found["tags"]:
+        if tag["name"] == subject:
+            operations = "".join(_operation(*one) for one in _operations(found, subject))
+            names = _schemas_of(found, subject)
+            schemas = {name: one for name, one in found["components"]["schemas"].items() if name in names}
+            return _whole(found, "", f"{_heading(tag)}{operations}{_schemas(schemas)}")
+    raise NotFound("no such subject")
+
+
+def _whole(found: Described, about: str, main: str) -> str:
+    info = found["info"]
+    subjects = (f'<li><a href="?subject={tag["name"]}">{escape(tag["x-displayName"])}</a>' for tag in found["tags"])
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(info["title"])}: the API</title>'
         f"<style>{_STYLE}</style></head><body><header>{_back()}"
-        f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>"
-        f'<p>{escape(info["description"])} As a document: <a href="/v1/openapi.json">/v1/openapi.json</a>.</p>'
+        f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>{about}"
+        '<p><a href="docs">All operations and schemas</a>, as a document: '
+        '<a href="/v1/openapi.json">/v1/openapi.json</a>.</p>'
         '<p hidden><label>Token for what you try <input type="password" id="token" autocomplete="off"></label> '
         "It stays in this page. A laptop's server without keys needs none.</p></header>"
-        f'<nav aria-label="Subjects"><ul>{names}<li><a href="#schemas">Schemas</a></ul></nav>'
-        f"<main>{body}{_schemas(found['components']['schemas'])}</main><script>{_SCRIPT}</script></body></html>"
+        f'<nav aria-label="Subjects"><ul>{"".join(subjects)}</ul></nav>'
+        f"<main>{main}</main><script>{_SCRIPT}</script></body></html>"
     )
 
 
@@ -75,17 +109,39 @@ def _back() -> str:
     return '<p><a href="/console">To the console</a></p>' if find_spec("jinja2") else ""
 
 
-def _sections(found: Described) -> Iterator[tuple[str, str, str]]:
-    """Of each subject its name, its title and its part of the page."""
-    for tag in found["tags"]:
-        operations = "".join(
-            _operation(method, path, operation)
-            for path, methods in found["paths"].items()
-            for method, operation in methods.items()
-            if tag["name"] in operation["tags"]
-        )
-        title, text = escape(tag["x-displayName"]), escape(tag["description"])
-        yield tag["name"], tag["x-displayName"], f'<h2 id="{tag["name"]}">{title}</h2><p>{text}</p>{operations}'
+def _heading(tag: Described) -> str:
+    return f'<h2 id="{tag["name"]}">{escape(tag["x-displayName"])}</h2><p>{escape(tag["description"])}</p>'
+
+
+def _listed(found: Described, tag: Described) -> str:
+    """A subject with its operations, each a link."""
+    rows = "".join(
+        f'<li id="{one["operationId"]}"><a href="?subject={tag["name"]}#{one["operationId"]}"><b>{method.upper()}</b> '
+        f"<code>{escape(path)}</code></a> {escape(one['summary'])}"
+        for method, path, one in _operations(found, tag["name"])
+    )
+    return f'{_heading(tag)}<ul class="operations">{rows}</ul>'
+
+
+def _operations(found: Described, subject: str) -> Iterator[tuple[str, str, Described]]:
+    """Method, path and description of each operation of a subject."""
+    for path, methods in found["paths"].items():
+        for method, operation in methods.items():
+            if subject in operation["tags"]:
+                yield method, path, operation
+
+
+def _schemas_of(found: Described, subject: str) -> set[str]:
+    """The schemas that a subject's operations name, and those that these name."""
+    named, left = set[str](), {one for each in _operations(found, subject) for one in _references(each[2])}
+    while left:
+        named |= left
+        left = {one for name in left for one in _references(found["components"]["schemas"][name])} - named
+    return named
+
+
+def _references(described: Described) -> list[str]:
+    return _REFERENCE.findall(json.dumps(described))
 
 
 def _operation(method: str, path: str, operation: Described) -> str:
@@ -160,7 +216,7 @@ def _code(title: str, text: str | None) -> str:
 
 
 def _schemas(schemas: Described) -> str:
-    """Every schema of the document, each with its fields."""
+    """Schemas, each with its fields."""
     shown = "".join(
         f'<details id="schema-{name}"><summary><code>{name}</code></summary>{_fields(one)}</details>'
         for name, one in schemas.items()

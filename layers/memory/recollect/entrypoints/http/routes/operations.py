@@ -2,10 +2,12 @@
 
 from typing import Annotated
 
+from pydantic import Field
+
 from recollect import __version__
 from recollect.app import App
 from recollect.entrypoints.http.messages import Reply, Request, reply_published
-from recollect.entrypoints.http.models import AnswerModel, Count, Free, Maybe, OneOf
+from recollect.entrypoints.http.models import AnswerModel, Count, Free, Maybe, OneOf, RequestModel
 from recollect.entrypoints.http.routing import Routes
 
 
@@ -23,6 +25,10 @@ class PartReadiness(AnswerModel):
 class Readiness(AnswerModel):
     ready: bool
     parts: dict[str, PartReadiness]
+
+
+class DocsQuery(RequestModel):
+    subject: Maybe[str] = Field(None, description="The subject whose operations and schemas are described.")
 
 
 routes = Routes()
@@ -53,9 +59,12 @@ def openapi(_app: App, request: Request) -> Reply:
     return reply_published(request, published())
 
 
-@routes.get("/docs", answer=str, media="text/html", errors=(304,), needs_credentials=False)
-def docs(_app: App, request: Request) -> Reply:
-    """This document as a page."""
+@routes.get("/docs", answer=str, media="text/html", errors=(304, 404), needs_credentials=False)
+def docs(_app: App, request: Request, query: DocsQuery) -> Reply:
+    """This document as pages.
+
+    One lists every operation and schema, one of each subject describes them.
+    """
     from recollect.entrypoints.http.reference import PAGE_HEADERS, published_page
 
-    return reply_published(request, published_page(), PAGE_HEADERS)
+    return reply_published(request, published_page(query.subject), PAGE_HEADERS)
