@@ -92,8 +92,9 @@ DELETE_ITEM = ("delete", "/store/items")
 """LangGraph's clients name the item in a body."""
 BODILESS = {
     ("post", "/v1/users/{user_id}/summaries"),
+    ("post", "/v1/users/{user_id}/arbitrations/{arbitration_id}/reapply"),
+    ("post", "/v1/users/{user_id}/conflicts/{conflict_id}/reopen"),
     ("post", "/v1/users/{user_id}/conversations/{conversation_id}/log/pop"),
-    ("post", "/v1/users/{user_id}/arbitrations/{arbitration_id}/revert"),
 }
 OPEN = {"/v1/health", "/v1/ready", "/v1/openapi.json", "/docs"}
 
