@@ -23,6 +23,7 @@ from embedded.deciding import (
     supersede,
 )
 from embedded.memory_items import USER, patch, reject, shown, whole
+from embedded.reindexing import run_job
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, OpenConflict
@@ -32,6 +33,7 @@ from recollect.contradictions.resolve import OlderWords
 from recollect.core.errors import Conflict, InvalidInput, NotFound, VersionMismatch
 from recollect.core.scope import Scope
 from recollect.memories.memory import MemoryStatus
+from recollect.memories.save import MemoryChange
 from recollect.timeline.record import EventDraft
 
 ACTIVE, SUPERSEDED = MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED
@@ -216,3 +218,47 @@ def test_an_older_one_without_a_memory_gets_one_of_the_version_that_was_seen(mem
         amend(memory, conflict, "coffee then", version=7)
     amend(memory, conflict, "coffee then", version=1)
     assert (now(memory, old).content, now(memory, old).version) == ("coffee then", 2)
+
+
+@pytest.mark.spec("P-24")
+def test_what_is_set_right_stays_so_when_all_is_made_again(tmp_path: Path, judged: Memory) -> None:
+    old, _ = remember(judged, NUTS, NOT_SO)
+    (decision,) = ledger(judged)
+    revert(judged, decision, changes={"content": WALNUTS})
+    rebuilt(judged)
+    assert (now(judged, old).content, now(judged, old).status) == (WALNUTS, ACTIVE)
+    reapply(judged, decision)
+    rebuilt(judged)
+    assert (now(judged, old).content, now(judged, old).status) == (NUTS, SUPERSEDED)
+    memory = judging(tmp_path / "unsure", nuts=0.4, walnuts=0.95)
+    old, _ = remember(memory, NUTS, NOT_SO)
+    (conflict,) = memory.app.contradictions.conflicts.page(ANNA, 9, None, None, memory.now).conflicts
+    amend(memory, conflict.id, WALNUTS)
+    rebuilt(memory)
+    assert (now(memory, old).content, now(memory, old).status) == (WALNUTS, ACTIVE)
+
+
+def rebuilt(memory: Memory) -> None:
+    run_job(memory, "reindex", **{"from": "events"})
+    for _ in range(3):
+        memory.project()
+
+
+def test_an_event_without_a_memory_is_corrected_once_and_found_by_what_is_right(memory: Memory) -> None:
+    memory.add(EventDraft(content="my sister is Katrijn", importance=0.1, timestamp=memory.now))
+    event, use = memory.ids[-1], memory.app.memories.corrections
+    memory.project()
+    change = MemoryChange({"content": "my sister is Catrijne"}, USER, lambda version: version == 1)
+    for scope in OTHERS:
+        with pytest.raises(NotFound):
+            use.correct(scope, event, change, memory.now)
+    with pytest.raises(VersionMismatch):
+        use.correct(ANNA, event, MemoryChange(change.changes, USER, lambda version: version == 2), memory.now)
+    use.correct(ANNA, event, change, memory.now)
+    memory.project()
+    with pytest.raises(Conflict):
+        use.correct(ANNA, event, change, memory.now)
+    assert use.correct(ANNA, event, change, memory.now, again=True).version == 2
+    rebuilt(memory)
+    assert shown(memory, "sister") == ["my sister is Catrijne"]
+    whole(memory)

@@ -55,6 +55,11 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
         taught = run("decisions", "corrections", *whose)
         assert (json.loads(taught.stdout)["old"], taught.stderr) == (PARIS, "1 pairs\n")
     assert run("decisions", "corrections", "--user", "bob").stderr == "0 pairs\n"
+    for step, words, told in ((("reapply", "1"), PARIS, "reapplied"), (("revert", "1"), "I lived there", "reverted")):
+        content = () if told == "reapplied" else ("--content", words)
+        done = run("decisions", *step, *ANNA, *content)
+        assert (json.loads(done.stdout)["content"], done.stderr) == (words, f"{told}\n")
+    assert run("decisions", "corrections", *ANNA).stderr == "0 pairs\n", "a part of it had ended"
 
 
 @pytest.mark.spec("P-24")
@@ -97,4 +102,9 @@ def test_a_conflict_is_named_by_its_number_or_how_its_id_begins(app: App, run: R
     assert f"decisions revert {first}.{third} --user anna`" in settled.stderr
     both = run("conflicts", "resolve", "1", *ANNA, "--keep", "both")
     assert (both.exit_code, both.stderr, json.loads(both.stdout)["status"]) == (0, "resolved\n", "settled")
+    opened = run("conflicts", "reopen", "1", *ANNA)
+    assert (opened.stderr, json.loads(opened.stdout)["status"]) == ("open again\n", "open")
+    assert run("conflicts", "resolve", "1", *ANNA, "--keep", "old", "--older", "It glows").exit_code == 2
+    amended = run("conflicts", "resolve", "1", *ANNA, "--older", "It glows")
+    assert (amended.exit_code, json.loads(amended.stdout)["status"]) == (0, "settled")
     assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"

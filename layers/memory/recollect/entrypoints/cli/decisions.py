@@ -169,13 +169,13 @@ def resolve(
 ) -> None:
     """Says which of the two counts, so that the other one is superseded by it, or that both hold."""
     found = _named(conflict, numbered_conflicts(app, scope), "conflict").one
-    if older is not None and keep in (None, Keep.BOTH) and winner is None:
+    if sum(one is not None for one in (keep, winner, older)) != 1:
+        raise InvalidInput("either --keep, --winner or --older says what counts")
+    if older is not None:
         words = OlderWords(content=required_text(older, "--older"), actor=_actor(scope), accepts=_any)
         write_json(conflict_json(app.contradictions.resolution.amend_older(scope, found.id, words, utc_now())))
         say("resolved: both hold")
         return
-    if (keep is None) is (winner is None):
-        raise InvalidInput("either --keep, --winner or --older says what counts")
     settled, decision_id = settle(app, scope, found, keep or _side(found, winner or ""), utc_now())
     write_json(conflict_json(settled))
     takes_back = f"; `{revert_command(scope, decision_id)}` takes it back" if decision_id is not None else ""
