@@ -162,6 +162,7 @@ def test_of_what_ended_in_part_a_person_sees_what_was_said_what_ended_and_what_i
     expect(decided).to_contain_text("This was taken back")
     assert site.get(f"/v1/users/zoltan/memories/{older}")["content"] == f"{swims}, and {ada}"
     press(page, f"Decide it again: {swims}, and {ada}")
+    check(page)
     expect(page.get_by_role("region", name="What ends", exact=True).get_by_role("deletion")).to_have_text(swims)
     press(page, "Decide it again")
     expect(page.get_by_role("status")).to_contain_text("It is decided again")

@@ -86,6 +86,7 @@ def test_a_doubt_is_settled_by_the_keyboard_alone_with_what_was_written_down(pag
     press(page, "Settle it")
     expect(page.get_by_role("status")).to_contain_text("The older one is set right, and both hold")
     press(page, "Open it again: Ada is my aunt / Ada is my sister")
+    check(page)
     press(page, "Open it again")
     expect(page.get_by_role("status")).to_contain_text("The conflict is open again")
     press(page, "Older counts: Ada is my sister")
