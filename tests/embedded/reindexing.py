@@ -22,7 +22,7 @@ class OtherEmbedder:
 
     generation = OTHER
     dimension = 128
-    similarity_scale = COSINE
+    similarity_scale = question_scale = COSINE
     of_now = None
     asks = None
 

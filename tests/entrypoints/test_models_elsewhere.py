@@ -76,7 +76,11 @@ def conversing(folder: Path, *, away: bool = False) -> Iterator[tuple[Caller, La
         elsewhere = Lambda(context_handler(there), away=away)
         function, known = ModelFunction(elsewhere, "context"), HashingEmbedder()
         embedder = FunctionEmbedder(
-            function=function, generation=known.generation, dimension=known.dimension, similarity_scale=COSINE
+            function=function,
+            generation=known.generation,
+            dimension=known.dimension,
+            similarity_scale=COSINE,
+            question_scale=COSINE,
         )
         settings = replace(app.settings, model_function="context")
         here = App(settings, Parts(app.parts, embedder, FunctionRelevance(function)))

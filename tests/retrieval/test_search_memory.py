@@ -1,17 +1,22 @@
 """Search: what is found, when, by whom, and what is said where a part is away."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from embedded.setting import ANNA, NOON, Away, Memory, away, open_memory
+from embedded.setting import ANNA, NOON, Away, Memory, away, open_memory, with_parts
+from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.contracts.examples import some_events
+from recollect.core.learned_share import LearnedShare
 from recollect.core.scope import Scope
-from recollect.retrieval.filters import DropReason, TimeWindow
+from recollect.core.vectors import Encoding, TextKind
+from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.nomination import Arm
+from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 from recollect.retrieval.unprojected import TailSlots
 from recollect.search_index.page import index_document
@@ -42,6 +47,33 @@ def test_the_order_is_the_same_before_and_after_projection(memory: Memory, mode:
     after = {r.event.id: r.ranked.score for r in memory.search("dog sunrise", mode=mode).results}
     assert list(before) == list(after)
     assert before == pytest.approx(after, abs=1e-3)
+
+
+class TowardsTheBakery(HashingEmbedder):
+    """To it whatever is asked as a question lies at the last text; a query in the words of the second asks of now."""
+
+    of_now: Any = LearnedShare(HashingEmbedder().encode([TEXTS[1]], TextKind.QUERY)[0].vector * 50, -25.0)
+
+    def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
+        own = super().encode(texts, kind, with_tokens=with_tokens)
+        if kind is not TextKind.QUESTION:
+            return own
+        there = super().encode([TEXTS[2]] * len(texts), kind, with_tokens=with_tokens)
+        return [replace(one, as_query=plain) for one, plain in zip(there, own, strict=True)]
+
+
+def test_a_search_asks_towards_the_answer_and_a_context_as_it_did(memory: Memory, settle: Settle) -> None:
+    memory.add(*TEXTS)
+    settle()
+    asked = with_parts(memory, embedder=TowardsTheBakery())
+    assert asked.found(TEXTS[1], mode=Mode.SEMANTIC)[0] == TEXTS[2]
+    recalled = asked.context(TEXTS[1]).gathered.recalled
+    assert recalled.text(recalled.ranked[0]) == TEXTS[1]
+    for words, of_now in ((TEXTS[1], True), (TEXTS[0], False)):
+        request = RecallRequest(text=words, vector=None, mode=Mode.HYBRID, filters=SearchFilters(now=NOON), wanted=3)
+        for as_question in (False, True):
+            opened = asked.app.retrieval.pipeline.begin(ANNA, replace(request, as_question=as_question))
+            assert (opened.query.of_now > 0.9) == of_now
 
 
 @pytest.mark.spec("A-24", "A-32", "A-75")

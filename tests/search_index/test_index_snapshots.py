@@ -142,5 +142,5 @@ def _lose_vectors(memory: Memory) -> None:
 
 class _Refusing(HashingEmbedder):
     def encode(self, texts: object, kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
-        assert kind is TextKind.QUERY or not texts, "nothing is encoded"
+        assert kind is not TextKind.PASSAGE or not texts, "nothing is encoded"
         return super().encode(texts, kind, with_tokens=with_tokens)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ class NoPassages(HashingEmbedder):
     """Encodes questions only: what is indexed must have its vector already."""
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
-        assert kind is TextKind.QUERY or not texts, "nothing is encoded anew"
+        assert kind is not TextKind.PASSAGE or not texts, "nothing is encoded anew"
         return super().encode(texts, kind, with_tokens=with_tokens)
 
 

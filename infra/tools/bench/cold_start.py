@@ -33,7 +33,7 @@ import numpy, onnxruntime
 began = time.perf_counter()
 embedder.load()
 print(time.perf_counter() - began)
-embedder.encode(["warm"], TextKind.QUERY)
+embedder.encode(["warm"], TextKind.QUESTION)
 print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6)
 """
 

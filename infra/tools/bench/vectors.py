@@ -69,6 +69,10 @@ class BenchEmbedder:
         return COSINE
 
     @property
+    def question_scale(self) -> SimilarityScale:
+        return COSINE
+
+    @property
     def of_now(self) -> LearnedShare | None:
         return self._embedder.of_now
 

@@ -1,11 +1,12 @@
 """Measures what the default embedder's cosines mean, and stores it in the package.
 
-    .venv/bin/python infra/tools/embedder/scale.py FOLDER_OF_TALKS [--write]
+    .venv/bin/python infra/tools/embedder/scale.py FOLDER_OF_TALKS [--kind question] [--write]
 
-The talks are those that `recollect eval` reads. A pair is a question and a turn said before it; it is related where the
-turn is among the question's evidence. The scale is a logistic curve through the share of related pairs, related and
-other pairs weighing the same in all. Each talk is also judged by the curve of the others: how many questions that
-something answers get an answer at a similarity of 0.7, and how many turns reach it where nothing answers.
+The talks are those that `recollect eval` reads; what is asked is encoded as this kind. A pair is a question and a
+turn said before it; it is related where the turn is among the question's evidence. The scale is a logistic curve
+through the share of related pairs, related and other pairs weighing the same in all. Each talk is also judged by the
+curve of the others: how many questions that something answers get an answer at a similarity of 0.7, and how many
+turns reach it where nothing answers.
 """
 
 import argparse
@@ -37,14 +38,14 @@ class Asked:
     related: NDArray[np.bool_]
 
 
-def asked_of(embedder: Embedder, talk: Talk) -> list[Asked]:
+def asked_of(embedder: Embedder, talk: Talk, kind: TextKind) -> list[Asked]:
     """Each question of a talk, with the turns that were said by then."""
     texts = [one.draft.content for one in talk.drafts]
     passages = np.stack([encoding.vector for encoding in embedder.encode(texts, TextKind.PASSAGE)])
     found = []
     for question in talk.questions:
         said = [p for p, one in enumerate(talk.drafts) if one.draft.timestamp and one.draft.timestamp <= question.at]
-        (encoding,) = embedder.encode([question.text], TextKind.QUERY)
+        (encoding,) = embedder.encode([question.text], kind)
         names = [str(talk.drafts[p].draft.metadata["source_id"]) for p in said]
         related = np.array([name in question.evidence for name in names])
         found.append(Asked((passages[said] @ encoding.vector).astype(np.float64), related))
@@ -79,12 +80,13 @@ def main() -> None:
     """Prints the scale and its judgement, and with `--write` stores it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("talks", type=Path)
+    parser.add_argument("--kind", type=TextKind, choices=(TextKind.QUERY, TextKind.QUESTION), default=TextKind.QUESTION)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     embedder = Embedding(settings_of_environment()).embedder
     if embedder is None:
         raise SystemExit("the default embedder is not built: run `make demo` first")
-    asked = {talk.id: asked_of(embedder, talk) for talk in read_talks(options.talks)}
+    asked = {talk.id: asked_of(embedder, talk, options.kind) for talk in read_talks(options.talks)}
     for left_out, own in asked.items():
         scale = fitted([one for name, others in asked.items() if name != left_out for one in others])
         answered, idle = judged(scale, own)
@@ -93,7 +95,8 @@ def main() -> None:
     print(f"all: {scale}; {RELATED} is a cosine of {scale.cosine(RELATED):.3f}")
     if options.write:
         stored = json.loads(STORED.read_text("ascii"))
-        stored[embedder.generation.split(".")[0]] = {"midpoint": scale.midpoint, "slope": scale.slope}
+        own = stored.setdefault(embedder.generation.split(".")[0], {})
+        own[options.kind.value] = {"midpoint": scale.midpoint, "slope": scale.slope}
         STORED.write_text(json.dumps(stored) + "\n", "ascii")
 
 

@@ -13,12 +13,16 @@ from infra.tools.judge.calibration import CALIBRATED, Calibration
 from infra.tools.judge.encoder import CLASSES, PARTS, PairEncoder, started
 from infra.tools.judge.layer_files import quantised, write_arrays, write_moves
 from recollect.adapters.embedders.building.trained_layers import ABOUT, Tensors, packed, read_layers
-from recollect.adapters.embedders.building.weights import EARLY_LAYERS, LAYERS
+from recollect.adapters.embedders.building.weights import EARLY_LAYERS, LAYERS, FourBitTable
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
 VERSION = "e5-judge.7"
 RELEVANCE_VERSION = "e5-relevance.2"
 ENDED_VERSION = "e5-ended.1"
+QUESTION_VERSION = "e5-question.1"
+_QUESTION_RANK = 8
+"""Of what moved in the encoder of questions. With 10 (64 % of its squares), 16 (71 %) and all of it questions find the
+same; with 10 a bare installation had 60.04 MB, where it is to stay below 60."""
 
 
 def export(state: dict[str, Tensor], calibration: Calibration, embedder: Tensors, path: Path) -> None:
@@ -49,6 +53,16 @@ def shipped_judge(path: Path, embedder: Tensors) -> PairEncoder:
     places[: len(state["places.weight"])] = state["places.weight"]
     model.load_state_dict({**model.state_dict(), **state, "places.weight": places})
     return model
+
+
+def export_question(state: dict[str, Tensor], embedder: Tensors, path: Path) -> None:
+    """Writes those of the encoder of questions: of the upper half of the layers how far they moved."""
+    named = (one for number in range(EARLY_LAYERS, LAYERS) for one in _layer(state, number))
+    found = {name: tensor.detach().float().numpy() for name, tensor in named}
+    shapes = {name: np.float16 if values.ndim == 1 else np.float32 for name, values in found.items()}
+    begun = {name: one.floats() for name in found if isinstance(one := embedder[name], FourBitTable)}
+    kept = {name: values.astype(shapes[name]) for name, values in found.items()}
+    write_moves(path, {"version": QUESTION_VERSION}, kept, begun, _QUESTION_RANK)
 
 
 def shipped(path: Path, embedder: Tensors) -> dict[str, Tensor]:

@@ -19,7 +19,11 @@ _LARGEST = 127
 
 
 def write_moves(
-    path: Path, about: Mapping[str, Any], found: Mapping[str, FloatArray], begun: Mapping[str, FloatArray]
+    path: Path,
+    about: Mapping[str, Any],
+    found: Mapping[str, NDArray[Any]],
+    begun: Mapping[str, FloatArray],
+    rank: int = RANK,
 ) -> None:
     """Writes layers so that `read_layers_over` reads them: what did not begin at another's is written as it is."""
     arrays: dict[str, NDArray[Any]] = {ABOUT: np.array(json.dumps(about))}
@@ -27,15 +31,15 @@ def write_moves(
         if values.ndim == 1 or name not in begun:
             arrays[name] = values
         else:
-            arrays |= _move(name, values - begun[name])
+            arrays |= _move(name, values - begun[name], rank)
     write_arrays(path, arrays)
 
 
-def _move(name: str, moved: FloatArray) -> dict[str, NDArray[Any]]:
+def _move(name: str, moved: FloatArray, rank: int) -> dict[str, NDArray[Any]]:
     left, sizes, right = np.linalg.svd(moved, full_matrices=False)
-    roots = np.sqrt(sizes[:RANK])
+    roots = np.sqrt(sizes[:rank])
     arrays: dict[str, NDArray[Any]] = {}
-    for side, matrix in ((LEFT, left[:, :RANK] * roots), (RIGHT, roots[:, None] * right[:RANK])):
+    for side, matrix in ((LEFT, left[:, :rank] * roots), (RIGHT, roots[:, None] * right[:rank])):
         arrays[f"{name}{side}"], arrays[f"{name}{side}{SCALES}"] = quantised(matrix.astype(np.float32))
     return arrays
 

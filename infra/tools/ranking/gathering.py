@@ -19,6 +19,7 @@ from typing import Any
 from infra.tools.bench.data import DataSet, load
 from infra.tools.bench.ours import TENANT, OurMemory, local_variables, open_watched, passage_of
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
+from infra.tools.judge.__main__ import MONTHS, TALKS
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, pooled
 from recollect.app import App
 from recollect.bootstrap import open_app
@@ -38,6 +39,7 @@ _BEGIN, _BETWEEN = datetime(2025, 9, 1, 8, tzinfo=UTC), timedelta(hours=18)
 
 DATA_SETS = ("locomo-dev", "beam-dev", "madial-zh-dev")
 _OF_A_QUESTION = ("question", "evidence", "stale", "kind")
+_EVERY = 3
 HITS = 60
 """Of each question so many are looked at."""
 _FIRST_STAGE_ALONE = {"RECOLLECT_JUDGE": "none", "RECOLLECT_RERANK": "none"}
@@ -85,6 +87,19 @@ def of_data_set(folder: Path, model: Path, vectors: Path) -> Iterator[Asked]:
         memory.load(data.turns)
         yield from _of_questions(memory, data)
         memory.close()
+
+
+def of_all(data: Path, model: Path, vectors: Path, left_out: frozenset[str], *, held: bool) -> Iterator[Asked]:
+    """Of all talks, months and data sets what a training learns from, or what it is held against.
+
+    Held are the writers that are left out, and of each data set every third conversation.
+    """
+    for folder in (TALKS, MONTHS):
+        yield from (one for one in of_talks(folder, model) if (one.group in left_out) is held)
+    for name in DATA_SETS:
+        found = list(of_data_set(data / name, model, vectors))
+        out = set(groups(found)[::_EVERY])
+        yield from (one for one in found if (one.group in out) is held)
 
 
 def _with_questions(folder: Path) -> Iterator[tuple[str, Talk]]:

@@ -8,16 +8,13 @@ Both take the built model folder (`--model`), the pinned wheel of the embedder (
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-from infra.tools.judge.__main__ import MONTHS, ROOT, TALKS
-from infra.tools.ranking.gathering import DATA_SETS, Asked, groups, of_data_set, of_talks
+from infra.tools.judge.__main__ import ROOT
+from infra.tools.ranking.gathering import of_all
 from recollect.adapters.embedders.unigram import read_unigram
 
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/relevance_layers.npz"
-_EVERY = 3
-"""Of each data set every third conversation is left out."""
 
 
 def main() -> None:
@@ -33,7 +30,8 @@ def _train(given: argparse.Namespace) -> None:
     from infra.tools.judge.encoder import started
     from infra.tools.relevance.training import Course, train
 
-    asked = list(_gathered(given, held=False))
+    left_out = frozenset(given.held.split(","))
+    asked = list(of_all(given.data, given.model, given.vectors, left_out, held=False))
     print(dict(Counter(one.source for one in asked)), flush=True)
     model = started(tensors_of(given.wheel))
     model.load_state_dict({**model.state_dict(), **torch.load(given.start)})
@@ -48,16 +46,6 @@ def _export(given: argparse.Namespace) -> None:
 
     export_relevance(torch.load(given.out / "relevance.pt"), tensors_of(given.wheel), LAYERS)
     print(f"{LAYERS}: {LAYERS.stat().st_size / 1e6:.1f} MB")
-
-
-def _gathered(given: argparse.Namespace, held: bool) -> Iterator[Asked]:
-    left_out = frozenset(given.held.split(","))
-    for folder in (TALKS, MONTHS):
-        yield from (one for one in of_talks(folder, given.model) if (one.group in left_out) is held)
-    for name in DATA_SETS:
-        found = list(of_data_set(given.data / name, given.model, given.vectors))
-        out = set(groups(found)[::_EVERY])
-        yield from (one for one in found if (one.group in out) is held)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -307,7 +307,11 @@ class Embedder(Protocol):
 
     @property
     def similarity_scale(self) -> SimilarityScale:
-        """The scale of its cosines; `COSINE` where nobody has measured it."""
+        """The scale of a query's cosines to passages; `COSINE` where nobody has measured it."""
+
+    @property
+    def question_scale(self) -> SimilarityScale:
+        """The same of a question's."""
 
     @property
     def of_now(self) -> LearnedShare | None:

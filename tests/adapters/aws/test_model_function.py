@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,24 @@ from recollect.adapters.relevance.table_relevance import TableRelevance
 from recollect.contracts.relevance_model import QUESTION, RelevanceModelContract
 from recollect.contracts.relevance_model import TEXTS as CONTRACT_TEXTS
 from recollect.core.errors import NotReady, RecollectError, Throttled, Unavailable, UpstreamFailed
-from recollect.core.vectors import TextKind
+from recollect.core.vectors import Encoding, TextKind
 from recollect.ports import RelevanceModel
 from recollect.retrieval.pooling import COSINE
 
 TEXTS = ("I live in Lisbon", "Où est mon vélo ?", "狗")
-THERE = HashingEmbedder()
+
+
+class Asked(HashingEmbedder):
+    """Encodes a question otherwise than a query."""
+
+    def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
+        found = super().encode(texts, kind, with_tokens=with_tokens)
+        if kind is not TextKind.QUESTION:
+            return found
+        return [Encoding(one.vector[::-1], one.tokens, replace(one, tokens=None)) for one in found]
+
+
+THERE = Asked()
 
 
 class Relevance:
@@ -73,7 +86,11 @@ def test_many_texts_are_read_in_several_requests(count: int, requests: int) -> N
 def embedder(client: Client) -> FunctionEmbedder:
     function = ModelFunction(client, "context")
     return FunctionEmbedder(
-        function=function, generation=THERE.generation, dimension=THERE.dimension, similarity_scale=COSINE
+        function=function,
+        generation=THERE.generation,
+        dimension=THERE.dimension,
+        similarity_scale=COSINE,
+        question_scale=COSINE,
     )
 
 
@@ -85,6 +102,9 @@ def test_vectors_are_those_of_the_other_function(kind: TextKind, with_tokens: bo
     for one, wanted in zip(found, THERE.encode(TEXTS, kind, with_tokens=with_tokens), strict=True):
         assert np.array_equal(one.vector, wanted.vector)
         assert (one.tokens is None) == (wanted.tokens is None)
+        assert (one.as_query is None) == (wanted.as_query is None)
+        if one.as_query is not None and wanted.as_query is not None:
+            assert np.array_equal(one.as_query.vector, wanted.as_query.vector)
         if one.tokens is not None and wanted.tokens is not None:
             assert np.array_equal(one.tokens.vectors, wanted.tokens.vectors)
             assert one.tokens.spans == wanted.tokens.spans

@@ -78,6 +78,10 @@ def without_judge(target: Path) -> None:
         (target / name).unlink()
 
 
+def without_questions(target: Path) -> None:
+    (target / "question.onnx").unlink()
+
+
 def of_another_judge(target: Path) -> None:
     about = target / "judge.json"
     of_before = json.loads(about.read_bytes()) | {"version": "e5-judge.0", "layers_sha256": "0"}
@@ -89,7 +93,7 @@ def of_another_generation(target: Path) -> None:
     manifest.write_text(manifest.read_text().replace(GENERATION, "e5-small.int8.0"))
 
 
-@pytest.mark.parametrize("spoil", [without_judge, of_another_judge, of_another_generation])
+@pytest.mark.parametrize("spoil", [without_judge, without_questions, of_another_judge, of_another_generation])
 def test_a_folder_of_before_is_not_taken_for_the_one_that_is_built(
     tmp_path: Path, e5_folder: Path, spoil: Callable[[Path], None]
 ) -> None:

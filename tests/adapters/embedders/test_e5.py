@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from recollect.adapters.embedders.model_folder import GENERATION, UNIGRAM_FILE, read_manifest, verify_folder
-from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder
+from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, pooled
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
 from recollect.core.errors import NotReady
 from recollect.core.vectors import TextKind, cosine
@@ -49,8 +49,41 @@ def test_vectors_are_those_of_the_wheels_engine(e5: OnnxEmbedder) -> None:
 
 
 def test_a_question_and_a_passage_are_told_apart(e5: OnnxEmbedder) -> None:
-    asked, told = (e5.encode(["our dog is ill"], kind)[0].vector for kind in TextKind)
+    asked, told = (e5.encode(["our dog is ill"], kind)[0].vector for kind in (TextKind.QUERY, TextKind.PASSAGE))
     assert 0.7 < cosine(asked, told) < 0.9999
+
+
+ANSWERED = [
+    (
+        "what should I cook for my sister",
+        "she can't stand coriander and she's off dairy since the spring",
+        "my sister rang",
+    ),
+    ("qué le regalo a mi padre", "papá anda como loco con las plantas del balcón", "mi padre llega el martes"),
+    ("wann muss ich morgen aufstehen", "der zug geht um 6:12, 20 minuten zum bahnhof", "ich stehe ungern auf"),
+]
+
+
+@pytest.mark.parametrize(("question", "answer", "other"), ANSWERED)
+def test_a_question_lies_nearer_to_what_answers_it_than_a_query_does(
+    e5: OnnxEmbedder, question: str, answer: str, other: str
+) -> None:
+    """By how far the answer is ahead of what has its words. Passages have one vector, whatever is asked."""
+    embedder = pooled(e5)
+    told = [one.vector for one in embedder.encode([answer, other], TextKind.PASSAGE)]
+    asked, queried = (embedder.encode([question], kind)[0].vector for kind in (TextKind.QUESTION, TextKind.QUERY))
+    assert np.diff([cosine(asked, one) for one in told]) < np.diff([cosine(queried, one) for one in told])
+
+
+@pytest.mark.parametrize("with_tokens", [False, True])
+def test_a_question_has_beside_its_vector_that_of_a_query(e5: OnnxEmbedder, with_tokens: bool) -> None:
+    for embedder in (e5, pooled(e5)):
+        (asked,) = embedder.encode(["où est-ce que je travaille"], TextKind.QUESTION, with_tokens=with_tokens)
+        (queried,) = embedder.encode(["où est-ce que je travaille"], TextKind.QUERY)
+        assert asked.as_query is not None
+        np.testing.assert_array_equal(asked.as_query.vector, queried.vector)
+        assert cosine(asked.vector, queried.vector) < 0.99
+        assert (asked.tokens is not None) == with_tokens
 
 
 def test_languages_meet(e5: OnnxEmbedder) -> None:
@@ -183,6 +216,6 @@ def test_a_damaged_folder_is_not_ready(e5_folder: Path, tmp_path: Path, name: st
 def test_rot_of_full_length_is_found_when_it_is_loaded_or_verified(e5_folder: Path, tmp_path: Path, name: str) -> None:
     copy = damaged(e5_folder, tmp_path, name, b"\0" * (e5_folder / name).stat().st_size)
     with pytest.raises(NotReady, match="cannot be loaded"):
-        OnnxEmbedder(copy).encode(["tea"], TextKind.QUERY)
+        OnnxEmbedder(copy).encode(["tea"], TextKind.QUESTION)
     with pytest.raises(NotReady, match=name):
         verify_folder(copy)

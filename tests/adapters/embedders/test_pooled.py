@@ -13,7 +13,7 @@ from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, centre_of, pooled, scale_of
 from recollect.core.learned_share import SURELY_ASKS
 from recollect.core.vectors import Encoding, TextKind, cosine
-from recollect.retrieval.pooling import COSINE, passage_vector, query_vector
+from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 from recollect.retrieval.reasons import RELATED
 
 HEAD = "Anna on 8 May 2023: "
@@ -97,24 +97,32 @@ def embedder(e5: OnnxEmbedder) -> PooledEmbedder:
     return pooled(e5)
 
 
-def similarity(embedder: PooledEmbedder, question: str, turn: str) -> float:
-    (asked,), (said,) = embedder.encode([question], TextKind.QUERY), embedder.encode([turn], TextKind.PASSAGE)
-    return embedder.similarity_scale.similarity(float(asked.vector @ said.vector))
+SCALES = {TextKind.QUERY: "similarity_scale", TextKind.QUESTION: "question_scale"}
+
+
+def similarity(embedder: PooledEmbedder, question: str, turn: str, kind: TextKind) -> float:
+    (asked,), (said,) = embedder.encode([question], kind), embedder.encode([turn], TextKind.PASSAGE)
+    scale: SimilarityScale = getattr(embedder, SCALES[kind])
+    return scale.similarity(float(asked.vector @ said.vector))
 
 
 @pytest.mark.spec("A-28")
+@pytest.mark.parametrize("kind", SCALES)
 @pytest.mark.parametrize(("question", "turn"), RELATED_ONES)
-def test_what_answers_a_question_is_related_to_it(embedder: PooledEmbedder, question: str, turn: str) -> None:
-    assert similarity(embedder, question, turn) >= RELATED
+def test_what_answers_a_question_is_related_to_it(
+    embedder: PooledEmbedder, question: str, turn: str, kind: TextKind
+) -> None:
+    assert similarity(embedder, question, turn, kind) >= RELATED
 
 
+@pytest.mark.parametrize("kind", SCALES)
 @pytest.mark.parametrize(("question", "turn"), UNRELATED_ONES)
-def test_what_is_of_another_matter_is_not(embedder: PooledEmbedder, question: str, turn: str) -> None:
-    assert similarity(embedder, question, turn) < RELATED
+def test_what_is_of_another_matter_is_not(embedder: PooledEmbedder, question: str, turn: str, kind: TextKind) -> None:
+    assert similarity(embedder, question, turn, kind) < RELATED
 
 
 def test_the_model_has_its_scale_and_an_unknown_model_the_cosine() -> None:
-    assert scale_of(GENERATION) != COSINE
+    assert COSINE != scale_of(GENERATION) != scale_of(GENERATION, TextKind.QUESTION) != COSINE
     assert scale_of("somebody-elses.1") == COSINE
 
 

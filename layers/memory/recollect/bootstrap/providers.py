@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from recollect.adapters.connections import noted
 from recollect.adapters.embedders.model_folder import GENERATION, pooled_generation
 from recollect.core.errors import INSTALL_AWS, NotReady, require_package
-from recollect.core.vectors import require_arrays
+from recollect.core.vectors import TextKind, require_arrays
 from recollect.ports import Embedder, Model, PairModel, PartState, RelevanceModel, WebSearch
 from recollect.settings import Settings
 
@@ -102,6 +102,7 @@ def _embedder_elsewhere(settings: Settings) -> Embedder:
         generation=pooled_generation(GENERATION),
         dimension=len(centre),
         similarity_scale=scale_of(GENERATION),
+        question_scale=scale_of(GENERATION, TextKind.QUESTION),
         of_now=learned_share(OF_NOW_FILE, GENERATION),
         asks=learned_share(ASKS_FILE, GENERATION),
     )

@@ -33,9 +33,13 @@ _HEAD: Final = re.compile(rf"[^\n]{{1,400}}? (?:on {_DAY}|\({_DAY}\)): ")
 
 
 class TextKind(StrEnum):
-    """The role of a text for the embedder; some models want another prefix for each."""
+    """The role of a text for the embedder; some models want another prefix for each.
+
+    A question asks what people said: an embedder may have learnt where answers lie. To one that has not, it is a query.
+    """
 
     QUERY = "query"
+    QUESTION = "question"
     PASSAGE = "passage"
 
 
@@ -55,11 +59,13 @@ class TokenVectors:
 class Encoding:
     """An embedded text: `vector` is (dimension,), unit length, float32.
 
-    `tokens` only on request, where the model has them.
+    `tokens` only on request, where the model has them. `as_query`: of a question the encoding as any text that is asked
+    for, of which the curves tell that were fitted to such vectors; None where it is the same.
     """
 
     vector: FloatArray
     tokens: TokenVectors | None
+    as_query: Encoding | None = None
 
 
 def require_arrays(purpose: str = "a vector") -> None:

@@ -68,7 +68,7 @@ def open_warm_app(function: str) -> App:
     raise_gc_threshold()
     app = open_app()
     with suppress(RecollectError):
-        _load_model(app)
+        _load_model(app, TextKind.QUERY if function == "context" else TextKind.QUESTION)
     with suppress(RecollectError):
         _load_second_stage(app)
     return primed(app, function)
@@ -81,15 +81,16 @@ def open_embedding_app() -> App:
     """
     raise_gc_threshold()
     app = open_app()
-    _load_model(app)
+    _load_model(app, TextKind.PASSAGE)
     if app.settings.embedder != "none" and app.parts.embedder is None:
         raise NotReady(f"no embedder {app.settings.embedder}, and nothing is projected without it")
     return app
 
 
-def _load_model(app: App) -> None:
+def _load_model(app: App, kind: TextKind) -> None:
+    """What it encodes: only a search needs the encoder of questions."""
     if app.settings.embedder == "e5" and app.parts.embedder is not None:
-        app.parts.embedder.encode(["warm"], TextKind.QUERY)
+        app.parts.embedder.encode(["warm"], kind)
 
 
 def _load_second_stage(app: App) -> None:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event, EventRef, Role
 from recollect.core.scope import Scope
-from recollect.core.vectors import FloatArray, TextKind, TokenVectors
+from recollect.core.vectors import Encoding, FloatArray, TextKind
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.memory import Memory
 from recollect.memories.reading import NewestMemories
@@ -55,6 +55,7 @@ class RecallRequest:
 
     `newest_memories` are read ahead in one page, which spares their look-ups. `near_misses` is how many results just
     behind the last one are answered too; the results do not depend on it. `rerank`: a second stage reads the best ones.
+    `as_question`: its text is encoded towards what answers it, which a search does (docs/adr/0014).
     """
 
     text: str
@@ -67,6 +68,12 @@ class RecallRequest:
     newest_memories: int = 32
     near_misses: int = 0
     rerank: bool = False
+    as_question: bool = False
+
+    @property
+    def kind(self) -> TextKind:
+        """What its text is to the embedder."""
+        return TextKind.QUESTION if self.as_question else TextKind.QUERY
 
 
 @dataclass(slots=True)
@@ -181,10 +188,11 @@ class SearchPipeline:
         # An index with vectors of another embedder is asked by words alone.
         comparable = self._embedder is None or self._index.holds_vectors(scope.tenant)
         missing: list[str] = [] if comparable else ["vectors"]
-        vector, tokens = self._encoded(request, missing)
+        encoding = self._encoded(request, missing)
+        vector, tokens = (encoding.vector, encoding.tokens) if encoding else (None, None)
         terms = query_terms(request.text, _MOST_TERMS)
         query = Query(text=request.text, terms=terms, vector=vector, mode=request.mode, tokens=tokens)
-        query = replace(query, moment=request.filters.moment, of_now=self._of_now(request, vector))
+        query = replace(query, moment=request.filters.moment, of_now=self._of_now(request, encoding))
         nomination = NominationRequest(
             filters=request.filters,
             limit=max(PER_ARM, request.wanted),
@@ -203,34 +211,36 @@ class SearchPipeline:
 
     def _scale(self, request: RecallRequest) -> SimilarityScale:
         """A given vector is of an unknown model: its scale is the cosine itself (A-28)."""
-        return COSINE if self._embedder is None or request.vector is not None else self._embedder.similarity_scale
+        if self._embedder is None or request.vector is not None:
+            return COSINE
+        return self._embedder.question_scale if request.as_question else self._embedder.similarity_scale
 
-    def _of_now(self, request: RecallRequest, vector: FloatArray | None) -> float:
+    def _of_now(self, request: RecallRequest, encoding: Encoding | None) -> float:
         """0 where nothing tells: a given vector, an embedder whose questions nobody has sorted."""
         of_now = self._embedder.of_now if self._embedder is not None and request.vector is None else None
-        return of_now.of(vector) if of_now is not None and vector is not None else 0.0
+        return of_now.of((encoding.as_query or encoding).vector) if of_now is not None and encoding is not None else 0.0
 
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
         """Read ahead only where reads run side by side: else the second wave asks for those that it needs."""
         ahead = self._concurrency.side_by_side
         return self._records.newest(scope, request.newest_memories) if ahead else NewestMemories()
 
-    def _encoded(self, request: RecallRequest, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
+    def _encoded(self, request: RecallRequest, missing: list[str]) -> Encoding | None:
         """The vector also serves the tail, if the index has no vectors and a meaning or a threshold is asked for."""
         if missing and request.mode is Mode.HYBRID and request.min_similarity is None:
-            return None, None
+            return None
         if request.vector is not None:
-            return request.vector, None
+            return Encoding(request.vector, None)
         wordy = request.mode is Mode.LEXICAL and request.min_similarity is None
-        return (None, None) if wordy or not request.text.strip() else self._made(request.text, missing)
+        return None if wordy or not request.text.strip() else self._made(request, missing)
 
-    def _made(self, text: str, missing: list[str]) -> tuple[FloatArray | None, TokenVectors | None]:
+    def _made(self, request: RecallRequest, missing: list[str]) -> Encoding | None:
         with suppress(Unavailable, UpstreamFailed):
             if self._embedder is not None:
-                (encoding,) = self._embedder.encode([text], TextKind.QUERY, with_tokens=True)
-                return encoding.vector, encoding.tokens
+                (encoding,) = self._embedder.encode([request.text], request.kind, with_tokens=True)
+                return encoding
         missing.append("embedder")
-        return None, None
+        return None
 
     def conclude(
         self, opened: OpenRecall, also: AlsoRead | None = None, known: Mapping[str, Event] | None = None

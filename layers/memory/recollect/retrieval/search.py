@@ -78,7 +78,8 @@ class SearchMemory:
     def search(self, scope: Scope, request: RecallRequest) -> SearchAnswer:
         """At most `request.wanted` results, ordered by score, ties newer first (A-25). Raises NotReady."""
         rerank = request.rerank and self._second_stage.reads
-        asked = replace(request, wanted=max(request.wanted, READ_TOGETHER)) if rerank else request
+        wanted = max(request.wanted, READ_TOGETHER) if rerank else request.wanted
+        asked = replace(request, wanted=wanted, as_question=True)
         recalled = self._pipeline.conclude(self._pipeline.begin(scope, asked))
         if rerank:
             recalled = self._read_together(recalled)

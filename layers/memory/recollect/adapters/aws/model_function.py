@@ -82,6 +82,7 @@ class FunctionEmbedder:
     generation: str
     dimension: int
     similarity_scale: SimilarityScale
+    question_scale: SimilarityScale
     of_now: LearnedShare | None = None
     asks: LearnedShare | None = None
 
@@ -127,8 +128,10 @@ def answered(event: Mapping[str, Any], embedder: Embedder | None, relevance: Rel
 
 
 def _packed(encoding: Encoding) -> dict[str, Any]:
-    tokens = encoding.tokens
-    packed = {"vector": _text_of(encoding.vector)}
+    tokens, plain = encoding.tokens, encoding.as_query
+    packed: dict[str, Any] = {"vector": _text_of(encoding.vector)}
+    if plain is not None:
+        packed["as_query"] = _packed(plain)
     return packed if tokens is None else {**packed, "tokens": _text_of(tokens.vectors), "spans": list(tokens.spans)}
 
 
@@ -136,10 +139,12 @@ def _encoding_in(packed: Mapping[str, Any], dimension: int) -> Encoding:
     vector = _numbers_in(packed["vector"])
     if vector.shape != (dimension,):
         raise UpstreamFailed(f"a vector of {len(vector)} numbers where {dimension} are expected")
+    as_query = _encoding_in(packed["as_query"], dimension) if "as_query" in packed else None
     if "tokens" not in packed:
-        return Encoding(vector, None)
+        return Encoding(vector, None, as_query)
     spans = tuple((int(start), int(end)) for start, end in packed["spans"])
-    return Encoding(vector, TokenVectors(_numbers_in(packed["tokens"]).reshape(len(spans), dimension), spans))
+    tokens = TokenVectors(_numbers_in(packed["tokens"]).reshape(len(spans), dimension), spans)
+    return Encoding(vector, tokens, as_query)
 
 
 def _text_of(numbers: FloatArray) -> str:

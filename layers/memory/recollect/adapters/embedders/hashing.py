@@ -18,7 +18,7 @@ _WORD_WEIGHT, _TRIGRAM_WEIGHT = 1.0, 0.35
 class HashingEmbedder:
     """Same text, same vector, in every process and on every machine; never a zero vector."""
 
-    similarity_scale = COSINE
+    similarity_scale = question_scale = COSINE
     of_now = None
     asks = None
 

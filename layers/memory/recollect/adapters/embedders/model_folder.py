@@ -21,6 +21,8 @@ ENDED_FILE, ENDED_GRAPH_FILE, ENDED_WEIGHTS_FILE = "ended.json", "ended.onnx", "
 """Those of the model that goes on from the judge's early states and tells which words end."""
 RELEVANCE_FILE, RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE = "relevance.json", "relevance.onnx", "relevance.bin"
 """The second stage's, the same."""
+QUESTION_FILE, QUESTION_GRAPH_FILE, QUESTION_WEIGHTS_FILE = "question.json", "question.onnx", "question.bin"
+"""Those of the encoder of questions, which goes on from the states of the embedder's first layers."""
 _POOLED = "own1"
 
 

@@ -12,19 +12,20 @@ neutral sentences in 25 languages (`infra/tools/embedder/neutral_sentences.txt`)
 import base64
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recollect.adapters.embedders.model_folder import (
     GRAPH_FILE,
+    QUESTION_GRAPH_FILE,
     UNIGRAM_FILE,
     ModelManifest,
     pooled_generation,
@@ -38,9 +39,10 @@ from recollect.ports import Embedder
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
-_STATES: Final = "last_hidden_state"
+_STATES, _EARLY_STATES = "last_hidden_state", "early_states"
 _MOST_THREADS = 4
 
 
@@ -51,10 +53,18 @@ class _Loaded:
 
     def states(self, ids: Sequence[int]) -> FloatArray:
         """(tokens, dimension) of one text."""
-        given = np.array([ids], np.int64)
-        inputs = {"input_ids": given, "attention_mask": np.ones_like(given)}
-        states: FloatArray = self.session.run([_STATES], inputs)[0][0]
+        states: FloatArray = self.session.run([_STATES], _inputs(ids))[0][0]
         return states
+
+    def states_by(self, questions: "InferenceSession", ids: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """The same, and what the encoder of questions makes of the first layers' states."""
+        states, early = self.session.run([_STATES, _EARLY_STATES], _inputs(ids))
+        return states[0], questions.run([_STATES], {_EARLY_STATES: early})[0][0]
+
+
+def _inputs(ids: Sequence[int]) -> dict[str, "NDArray[np.int64]"]:
+    given = np.array([ids], np.int64)
+    return {"input_ids": given, "attention_mask": np.ones_like(given)}
 
 
 class OnnxEmbedder:
@@ -64,7 +74,7 @@ class OnnxEmbedder:
     the mean of all states, the marks' too. The same text always has the same vector, bit for bit.
     """
 
-    similarity_scale = COSINE
+    similarity_scale = question_scale = COSINE
     of_now = None
     asks = None
 
@@ -79,6 +89,7 @@ class OnnxEmbedder:
         self._threads = threads or min(_MOST_THREADS, os.cpu_count() or 1)
         self._lock = Lock()
         self._model: _Loaded | None = None
+        self._questions: InferenceSession | None = None
 
     def load(self) -> None:
         """Load the model now rather than with the first text. Raises NotReady."""
@@ -87,11 +98,10 @@ class OnnxEmbedder:
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding a text, in order. Raises NotReady."""
         self._loaded()
-        prefix = self._manifest.query_prefix if kind is TextKind.QUERY else self._manifest.passage_prefix
         if len(texts) < 2 or self._threads < 2:
-            return [self._encode(text, prefix, with_tokens) for text in texts]
+            return [self._encode(text, kind, with_tokens) for text in texts]
         with ThreadPoolExecutor(min(self._threads, len(texts)), "embed") as pool:
-            return list(pool.map(lambda text: self._encode(text, prefix, with_tokens), texts))
+            return list(pool.map(lambda text: self._encode(text, kind, with_tokens), texts))
 
     def _loaded(self) -> "_Loaded":
         with self._lock:
@@ -99,12 +109,27 @@ class OnnxEmbedder:
                 self._model = _load(self._folder, self._manifest)
             return self._model
 
-    def _encode(self, text: str, prefix: str, with_tokens: bool) -> Encoding:
+    def _loaded_questions(self) -> "InferenceSession":
+        with self._lock:
+            if self._questions is None:
+                with loading(self._folder, "the encoder of questions", "the in-process embedder"):
+                    self._questions = open_session(self._folder / QUESTION_GRAPH_FILE)
+            return self._questions
+
+    def _encode(self, text: str, kind: TextKind, with_tokens: bool) -> Encoding:
         model = self._loaded()
+        prefix = self._manifest.passage_prefix if kind is TextKind.PASSAGE else self._manifest.query_prefix
         pieces = model.tokenizer.pieces(acceptable(text, self._manifest.max_tokens), prefix)
-        states = model.states(pieces.ids)
-        vector, spans = unit(states.mean(axis=0)), pieces.spans
-        return Encoding(vector, TokenVectors(unit(states[list(spans)]), tuple(spans.values())) if with_tokens else None)
+        if kind is not TextKind.QUESTION:
+            return _encoding(model.states(pieces.ids), pieces.spans, with_tokens)
+        plain, states = model.states_by(self._loaded_questions(), pieces.ids)
+        encoding = _encoding(states, pieces.spans, with_tokens)
+        return replace(encoding, as_query=_encoding(plain, pieces.spans, with_tokens))
+
+
+def _encoding(states: FloatArray, spans: Mapping[int, tuple[int, int]], with_tokens: bool) -> Encoding:
+    tokens = TokenVectors(unit(states[list(spans)]), tuple(spans.values())) if with_tokens else None
+    return Encoding(unit(states.mean(axis=0)), tokens)
 
 
 def _load(folder: Path, manifest: ModelManifest) -> "_Loaded":
@@ -119,25 +144,31 @@ SCALES_FILE = "similarity_scales.json"
 OF_NOW_FILE = "of_now.json"
 ASKS_FILE = "asks.json"
 
+_OF_QUERY = 0.5
+"""How much of a query's token vector is added to a question's. Without any, BEAM's long messages lose .03 of recall@10
+(docs/adr/0014)."""
+
 
 class PooledEmbedder:
     """Pools an embedder's vectors from its tokens; without tokens it changes nothing.
 
-    `centre` is the mean token vector, (dimension,), None for an unknown model; `scale` is the meaning of the cosines of
-    the new vectors, `of_now` and `asks` what they tell of a text. The generation is a new one.
+    `centre` is the mean token vector, (dimension,), None for an unknown model; `scales` are the meanings of the cosines
+    of the new vectors and of questions' to them, `of_now` and `asks` what they tell of a text. The generation is a new
+    one.
     """
 
     def __init__(
         self,
         embedder: Embedder,
         centre: FloatArray | None = None,
-        scale: SimilarityScale = COSINE,
+        scales: tuple[SimilarityScale, SimilarityScale] = (COSINE, COSINE),
         of_now: LearnedShare | None = None,
         asks: LearnedShare | None = None,
     ) -> None:
         self._embedder, self._centre = embedder, centre
         self.generation, self.dimension = pooled_generation(embedder.generation), embedder.dimension
-        self.similarity_scale, self.of_now, self.asks = scale, of_now, asks
+        self.similarity_scale, self.question_scale = scales
+        self.of_now, self.asks = of_now, asks
 
     def load(self) -> None:
         """Load the model now rather than with the first text, where it can be. Raises NotReady."""
@@ -149,13 +180,17 @@ class PooledEmbedder:
         """One encoding a text, in order; raises what the model raises."""
         made = self._embedder.encode(texts, kind, with_tokens=True)
         pooled = [self._pooled(text, encoding, kind) for text, encoding in zip(texts, made, strict=True)]
-        return pooled if with_tokens else [Encoding(encoding.vector, None) for encoding in pooled]
+        return pooled if with_tokens else [replace(encoding, tokens=None) for encoding in pooled]
 
     def _pooled(self, text: str, encoding: Encoding, kind: TextKind) -> Encoding:
         centred = Encoding(encoding.vector, self._centred(encoding.tokens))
-        if kind is TextKind.QUERY:
+        if kind is TextKind.PASSAGE:
+            return Encoding(passage_vector(centred, own_start(text)), centred.tokens)
+        if encoding.as_query is None:
             return Encoding(query_vector(centred, text), centred.tokens)
-        return Encoding(passage_vector(centred, own_start(text)), centred.tokens)
+        queried = self._pooled(text, encoding.as_query, TextKind.QUERY)
+        both = Encoding(centred.vector, _together(centred.tokens, queried.tokens))
+        return Encoding(query_vector(both, text), both.tokens, replace(queried, tokens=None))
 
     def _centred(self, tokens: TokenVectors | None) -> TokenVectors | None:
         if tokens is None or self._centre is None:
@@ -163,16 +198,24 @@ class PooledEmbedder:
         return TokenVectors(unit(tokens.vectors - self._centre), tokens.spans)
 
 
+def _together(asked: TokenVectors | None, queried: TokenVectors | None) -> TokenVectors | None:
+    """A question's tokens with some of a query's in them."""
+    if asked is None or queried is None:
+        return asked
+    return TokenVectors(unit(asked.vectors + _OF_QUERY * queried.vectors), asked.spans)
+
+
 def pooled(embedder: Embedder) -> PooledEmbedder:
-    """The embedder with what is stored for its model: centre, similarity scale, what is learned of its vectors."""
+    """The embedder with what is stored for its model: centre, similarity scales, what is learned of its vectors."""
     generation = embedder.generation
     shares = (learned_share(file, generation) for file in (OF_NOW_FILE, ASKS_FILE))
-    return PooledEmbedder(embedder, centre_of(generation), scale_of(generation), *shares)
+    scales = scale_of(generation), scale_of(generation, TextKind.QUESTION)
+    return PooledEmbedder(embedder, centre_of(generation), scales, *shares)
 
 
-def scale_of(generation: str) -> SimilarityScale:
-    """What the cosines of a generation's model mean; `infra/tools/embedder/scale.py` measures it."""
-    stored = _stored(SCALES_FILE).get(generation.split(".")[0])
+def scale_of(generation: str, kind: TextKind = TextKind.QUERY) -> SimilarityScale:
+    """What the cosines of such texts to a model's passages mean; `infra/tools/embedder/scale.py` measures it."""
+    stored = _stored(SCALES_FILE).get(generation.split(".")[0], {}).get(kind)
     return COSINE if stored is None else SimilarityScale(**stored)
 
 

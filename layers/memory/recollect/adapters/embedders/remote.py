@@ -47,7 +47,7 @@ class OpenAiEndpoint:
 class _RemoteEmbedder:
     """Encodes queries and passages alike, without token vectors. Safe to share between threads."""
 
-    similarity_scale = COSINE
+    similarity_scale = question_scale = COSINE
     of_now = None
     asks = None
 

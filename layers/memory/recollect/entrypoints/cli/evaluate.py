@@ -171,7 +171,7 @@ def _ask(
 def _search(app: App, question: GoldQuestion, now: datetime, wanted: int, seconds: _Seconds) -> list[str]:
     began = time.perf_counter()
     if app.parts.embedder is not None:
-        app.parts.embedder.encode([question.text], TextKind.QUERY)
+        app.parts.embedder.encode([question.text], TextKind.QUESTION)
     encoded = time.perf_counter()
     request = RecallRequest(
         text=question.text,

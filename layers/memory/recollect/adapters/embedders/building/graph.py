@@ -16,10 +16,20 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from recollect.adapters.embedders.building.weights import BLOCK, DIMENSION, HEADS, LAYERS, FourBitTable, Q4Model
+from recollect.adapters.embedders.building.weights import (
+    BLOCK,
+    DIMENSION,
+    EARLY_LAYERS,
+    HEADS,
+    LAYERS,
+    FourBitTable,
+    Q4Model,
+)
 from recollect.core.vectors import FloatArray
 
 INPUTS: Final = ("input_ids", "attention_mask")
+STATES, EARLY_STATES = "last_hidden_state", "early_states"
+"""The outputs: what the last layer makes of a text, and what the first ones do."""
 _OPSET, _IR_VERSION = 20, 10
 _EPSILON = 1e-12
 _HIDDEN_FROM_ATTENTION = np.float32(-1e4)
@@ -62,17 +72,19 @@ CALIBRATION_SENTENCES: Final = (
 
 
 def write_model(model: Q4Model, sample: Sequence[Sequence[int]], path: Path, weights_file: str) -> None:
-    """Writes the int8 graph; its output last_hidden_state is (batch, sequence, 384).
+    """Writes the int8 graph; its outputs are (batch, sequence, 384).
 
     The large constants go to `weights_file` beside it, which the runtime maps into memory instead of reading it: of
     the word table (54 MB) only rows that occur are ever loaded. `sample` are texts in ids, to measure activations over.
     """
-    weights, words = _weights(model), word_table(model)
+    weights, words = float_weights(model), word_table(model)
     floats = FloatLayers()
-    ranges = input_ranges(floats, Encoder(weights, words, floats), [_given(ids) for ids in sample])
+    ranges = input_ranges(floats, Encoder(weights, words, floats), [given(ids) for ids in sample])
     encoder = Encoder(weights, words, Int8Layers(ranges))
-    states = encoder.write()
-    save(encoder.graph.finished("e5", {"last_hidden_state": (states, DIMENSION)}), path, weights_file)
+    early = encoder.through(encoder.embedded(), range(EARLY_LAYERS))
+    states = encoder.through(early, range(EARLY_LAYERS, LAYERS))
+    outputs = {STATES: (states, DIMENSION), EARLY_STATES: (early, DIMENSION)}
+    save(encoder.graph.finished("e5", outputs), path, weights_file)
 
 
 def save(model: ModelProto, path: Path, weights_file: str) -> None:
@@ -82,12 +94,13 @@ def save(model: ModelProto, path: Path, weights_file: str) -> None:
     (path.parent / weights_file).chmod(path.stat().st_mode)
 
 
-def _given(ids: Sequence[int]) -> dict[str, NDArray[np.int64]]:
+def given(ids: Sequence[int]) -> dict[str, NDArray[np.int64]]:
+    """A text in ids as inputs of the graph."""
     batch = np.array([ids], np.int64)
     return dict(zip(INPUTS, (batch, np.ones_like(batch)), strict=True))
 
 
-def _weights(model: Q4Model) -> dict[str, FloatArray]:
+def float_weights(model: Q4Model) -> dict[str, FloatArray]:
     """Everything but the word table in float32, by the names of the file."""
     tensors = {name: tensor for name, tensor in model.tensors.items() if name != _WORDS}
     return {name: one.floats() if isinstance(one, FourBitTable) else one for name, one in tensors.items()}

@@ -44,6 +44,17 @@ def read_layers_over(path: Path, begun: Mapping[str, FloatArray]) -> tuple[dict[
         return found, about
 
 
+def read_moves(path: Path) -> tuple[dict[str, FloatArray], dict[str, tuple[FloatArray, FloatArray]], dict[str, Any]]:
+    """Of such layers the vectors, the two small matrices of each that moved, and what is said about them."""
+    with np.load(path, allow_pickle=False) as stored:
+        about: dict[str, Any] = json.loads(stored[ABOUT].item())
+        sides = (ABOUT, SCALES, LEFT, RIGHT)
+        vectors = {name: stored[name].astype(np.float32) for name in stored.files if not name.endswith(sides)}
+        names = [one.removesuffix(LEFT) for one in stored.files if one.endswith(LEFT)]
+        moves = {name: (_floats(stored, name + LEFT, {}), _floats(stored, name + RIGHT, {})) for name in names}
+        return vectors, moves, about
+
+
 def packed(name: str, integers: NDArray[np.int8], scales: FloatArray, embedder: Tensors) -> dict[str, NDArray[Any]]:
     """What stands in the file for a matrix."""
     begun = _begun(embedder.get(name), scales)
