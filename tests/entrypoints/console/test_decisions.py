@@ -8,6 +8,7 @@ import pytest
 from entrypoints.cli.running import ended_in_part, left_open
 from entrypoints.console.visiting import Visitor, one_memory, visible
 from entrypoints.http.calling import Caller
+from recollect import __version__
 from recollect.app import App
 from recollect.core.scope import Scope
 
@@ -112,6 +113,11 @@ def test_of_a_conflict_the_older_one_is_set_right_and_both_hold_until_it_is_open
     caller.patch(f"/v1/users/anna/memories/{older}", {"importance": 0.9}, if_match="*")
     stale = visitor.post(f"/console/users/anna/{settle}", winner="amended", older_words="Wout is 6.")
     assert (stale.status, field(stale.text, "older_words")) == (412, "Wout is 6.")
+    for winner in (older, newer, "both"):
+        dropped = visitor.post(f"/console/users/anna/{settle}", winner=winner, older_words="Wout is 6.")
+        assert (dropped.status, field(dropped.text, "older_words")) == (422, "Wout is 6.")
+        assert "choose the circle above the words to keep them" in visible(dropped)
+        assert f"Recollect {__version__}." in dropped.text
     done = visitor.follow(visitor.post(f"/console/users/anna/{settle}", winner="amended", older_words="Wout is 6."))
     assert "The older one is set right, and both hold." in visible(done)
     assert "Settled: both hold" in visible(done)

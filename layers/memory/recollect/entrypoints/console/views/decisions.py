@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from recollect.entrypoints.console.api import absent, user_path
+from recollect.entrypoints.console.api import Refusal, absent, user_path
 from recollect.entrypoints.console.visit import Views, Visit
 from recollect.entrypoints.console.words import PART_BYTES, weight
 from recollect.entrypoints.http.messages import Reply
@@ -20,6 +20,10 @@ _SHOWN = 18
 _READ = 100
 """The API lists decisions by the message that won, the newest first: so many are put in the order of deciding."""
 _PAGES_FOUND_IN = 3
+_TYPED_TOO = (
+    "Other words are typed for the older one, and another circle is chosen: choose the circle above the words to keep "
+    "them, or empty the box to settle it without them."
+)
 _PLACE = ("cursor", "decided", "open", "q")
 """The parameters that say which decisions a page shows; an action leads back there."""
 
@@ -141,7 +145,7 @@ def ask_to_settle(visit: Visit) -> Reply:
         winner=visit.typed("winner", visit.query.get("winner", "")),
         older=older,
         fits=weight(older) <= PART_BYTES,
-        version=_version(visit, found["older"]),
+        older_version=_version(visit, found["older"]),
         kept=_kept(visit, *_PLACE),
     )
 
@@ -163,8 +167,17 @@ def settle(visit: Visit) -> Reply:
         amended = {"both": True, "older": form.get("older_words", "")}
         visit.api.send("POST", path, amended, version=form.get("version") or "0", once=once)
         return _back(visit, "amended", None, "done")
+    _check_nothing_typed_is_lost(visit)
     done = visit.api.post(path, {"both": True} if winner == "both" else {"winner": winner}, once=once)
     return _back(visit, "settled", done.get("decision_id"), "done")
+
+
+def _check_nothing_typed_is_lost(visit: Visit) -> None:
+    """Raises Refusal where the box has words that the older one does not say: the choice that was made drops them."""
+    typed = visit.form.get("older_words", "").split()
+    older = _one(visit, "conflicts", visit.ids["conflict_id"])["words"].get("older") if typed else None
+    if older is not None and typed != older["content"].split():
+        raise Refusal(422, {"detail": _TYPED_TOO})
 
 
 @views.get(*_CONFLICT, "reopen")
