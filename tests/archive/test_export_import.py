@@ -90,7 +90,7 @@ def test_a_store_is_made_anew_from_its_export(memory: Memory, other: Memory) -> 
     assert all_events(other) == all_events(memory)
     kept = other.app.memories.store.one(ANNA, direct.id, other.now)
     assert kept == memory.app.memories.store.one(ANNA, direct.id, memory.now)
-    assert (kept.content, len(other.app.memories.listing.history(ANNA, kept))) == ("Ben loves ships", 1)
+    assert (kept.content, len(other.app.memories.listing.history(ANNA, kept, other.now))) == ("Ben loves ships", 1)
     assert imported(other, lines).counts == {DUPLICATE: len(lines)}
 
 

@@ -110,6 +110,34 @@ def test_a_part_ends_again_beside_what_ended_otherwise(memory: Memory) -> None:
 
 
 @pytest.mark.spec("P-24")
+def test_words_of_before_an_edit_come_back_without_what_had_ended_of_them(memory: Memory) -> None:
+    knits, left = "I knit", "I play the accordion with Ada on Wednesday evenings"
+    old, stopped = remember(memory, f"{knits}, {left}", "I've stopped knitting")
+    decision = supersede(memory, old, stopped, words=knits)
+
+    def told() -> list[str]:
+        one = memory.app.memories.store.one(ANNA, old, memory.now)
+        return [version.memory.content for version in memory.app.memories.versions.read(ANNA, one, memory.now)]
+
+    was, edited = [f"{knits}, {left}", left], left.replace("Wednesday", "Tuesday")
+    patch(memory, old, importance=0.7, content=left)
+    assert [one.by for one in now(memory, old).lapses] == [stopped], "the same words, so the same lapse"
+    patch(memory, old, content=edited)
+    assert told() == [*was, left, edited]
+    patch(memory, old, content=left)
+    for _ in range(2):
+        assert told() == [*was, left, edited, left]
+        assert [one.by for one in now(memory, old).lapses] == [stopped]
+        rebuilt(memory)
+    revert(memory, decision)
+    assert told()[-1] == f"{knits}, {left}"
+    patch(memory, old, content=edited)
+    patch(memory, old, content=left)
+    assert (now(memory, old).content, now(memory, old).lapses) == (left, ()), "the decision does not hold any more"
+    whole(memory)
+
+
+@pytest.mark.spec("P-24")
 def test_what_ended_otherwise_since_or_is_a_keys_or_a_merger_is_not_decided_again(memory: Memory) -> None:
     old, new, other = remember(memory, PARIS, LYON, "Anna keeps her stamps in the green album")
     decision = supersede(memory, old, new)

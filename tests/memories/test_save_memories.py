@@ -129,7 +129,8 @@ def test_an_edit_goes_into_the_history_with_who_made_it(memory: Memory) -> None:
     for number in range(3):
         memory.now += DAY
         patch(memory, saved.id, content=f"{OSLO} {number}", keywords=("k",) * number)
-    history = memory.app.memories.versions.read(ANNA, memory.app.memories.store.one(ANNA, saved.id, memory.now))
+    kept = memory.app.memories.store.one(ANNA, saved.id, memory.now)
+    history = memory.app.memories.versions.read(ANNA, kept, memory.now)
     assert [one.memory.version for one in history] == [1, 2, 3, 4]
     assert [one.memory.content for one in history] == [LYON, *(f"{OSLO} {number}" for number in range(3))]
     changes = [one.change for one in history]
@@ -143,7 +144,8 @@ def test_the_history_finds_its_entries_among_many(memory: Memory) -> None:
     for number in range(250):
         save(memory, f"another {number}")
     patch(memory, saved.id, importance=0.9)
-    history = memory.app.memories.versions.read(ANNA, memory.app.memories.store.one(ANNA, saved.id, memory.now))
+    kept = memory.app.memories.store.one(ANNA, saved.id, memory.now)
+    history = memory.app.memories.versions.read(ANNA, kept, memory.now)
     assert [one.change is not None for one in history] == [True, True]
 
 

@@ -654,7 +654,7 @@ export class Operations {
     return this.transport.send({ method: "POST", path: "/v1/memories/delete", query: [], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
-  /** Every version of a memory, the oldest first. `GET /v1/users/{user_id}/memories/{memory_id}/history` */
+  /** Every version of a memory, the oldest first, each in the words that it told: without what of it had ended. `GET /v1/users/{user_id}/memories/{memory_id}/history` */
   memoryHistory(given: MemoryHistoryArguments, options?: RequestOptions): Promise<MemoryHistory> {
     return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/memories/{memory_id}/history", query: ["persona_id", "household_id"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }

@@ -134,6 +134,22 @@ def test_what_has_ended_counts_again_where_its_edit_says_so_and_a_version_back_e
     assert state() == ("active", "I lived in Ghent with Joris")
 
 
+def test_the_version_before_an_edit_comes_back_without_what_of_it_had_ended(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    older = one_memory(caller, "I knit, I play the accordion on Wednesday evenings")
+    ended_in_part(app, older, one_memory(caller, "I've stopped knitting"), "I knit", Scope("local", "anna"))
+    path = f"{ANNA}/memories/{older}"
+    visitor.do(f"{path}/edit", content="I play the accordion on Tuesday evenings")
+    assert "knit" not in visitor.get(f"{path}/undo/2").text
+    done = visible(visitor.do(f"{path}/undo/2"))
+    assert "current, without words that ended" in done
+    assert "Left of it: I play the accordion on Wednesday evenings" in done
+    assert "The words stayed" not in done
+    found = caller.get(f"/v1/users/anna/memories/{older}").json
+    assert (found["content"], found["version"]) == ("I play the accordion on Wednesday evenings", 4)
+
+
 def test_a_value_of_a_key_counts_again_by_its_edit(caller: Caller, visitor: Visitor) -> None:
     older = one_memory(caller, "I live in Oslo", key="city", timestamp="2024-01-01T00:00:00Z")
     one_memory(caller, "I live in Lyon", key="city", timestamp="2025-01-01T00:00:00Z")

@@ -12,6 +12,7 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import AuditEntry
 from recollect.memories.audit_log import AuditFilter, ListAudit
+from recollect.memories.earlier_words import words_that_held
 from recollect.memories.memory import Memory, MemoryStatus
 from recollect.memories.representation import as_it_stands, in_words_of
 from recollect.memories.storage import MEMORIES, SAME_AS, memory_in, memory_key, versions_path
@@ -227,11 +228,11 @@ class ListMemories:
                 break
         return MemoryPage(_without(rejections, shown), after)
 
-    def history(self, scope: Scope, memory: Memory) -> list[Memory]:
-        """Every earlier version of a memory, oldest first."""
+    def history(self, scope: Scope, memory: Memory, now: datetime) -> list[Memory]:
+        """Every earlier version of a memory, oldest first, without the parts that had ended in it."""
         path = versions_path(memory.id)
         read = pages(lambda after: self._items.page(scope.user, path, _PAGE, after))
-        found = [memory_in(item.value) for page in read for item in page.items]
+        found = [words_that_held(memory_in(item.value), now) for page in read for item in page.items]
         return list(_without(self._gate.load(scope), found))
 
     def _named(self, scope: Scope, ids: Iterable[str], query: MemoryQuery, now: datetime) -> list[Memory]:
@@ -268,9 +269,9 @@ class MemoryHistory:
         self._memories = memories
         self._audit = audit
 
-    def read(self, scope: Scope, memory: Memory) -> list[MemoryVersion]:
-        """Every version, oldest first, the current one last."""
-        versions = [*self._memories.history(scope, memory), memory]
+    def read(self, scope: Scope, memory: Memory, now: datetime) -> list[MemoryVersion]:
+        """Every version, oldest first, the current one last, each without the parts that had ended in it."""
+        versions = [*self._memories.history(scope, memory, now), memory]
         changes = self._changes(scope, memory.id, {version.version for version in versions})
         return [MemoryVersion(version, changes.get(version.version)) for version in versions]
 

@@ -14,6 +14,7 @@ from recollect.core.items import ABSENT, Due, Item, ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import Action, Actor, AuditEntry, audit_write
+from recollect.memories.earlier_words import EarlierWords
 from recollect.memories.memory import (
     Memory,
     MemoryDraft,
@@ -107,6 +108,7 @@ class SaveMemories:
         self._current = CurrentMemories(self._timeline)
         self._read = ReadMemories(self._items)
         self._gate = SuppressionList(self._items)
+        self._earlier = EarlierWords(self._items)
 
     def save(
         self,
@@ -148,6 +150,8 @@ class SaveMemories:
     def patch(self, scope: Scope, memory_id: str, change: MemoryChange, now: datetime) -> Memory:
         """Changes content, importance, keywords, expires_at, metadata; the earlier words stay in its history.
 
+        Words that it was told in before come back with what of them had ended, where that decision holds.
+
         Summaries lose the replaced words. Raises NotFound, VersionMismatch, InvalidInput, and Conflict for rejected
         content.
         """
@@ -172,7 +176,8 @@ class SaveMemories:
         Raises VersionMismatch where something of it changed meanwhile, InvalidInput, and Conflict for rejected content.
         """
         before, actor = stored.memory, change.actor
-        after = replace(with_changes(before, change.changes), version=before.version + 1)
+        edited = replace(with_changes(before, change.changes), version=before.version + 1)
+        after = self._earlier.put_back(scope, before, edited, now)
         check_values(after.content, after.importance)
         check_size(after)
         if after.content != before.content:

@@ -291,12 +291,12 @@ def delete_memories(app: App, request: Request, body: DeleteMemories) -> Reply:
 
 @routes.get(f"{_MEMORY}/history", answer=MemoryHistory, errors=(404,))
 def memory_history(app: App, request: Request, query: Narrowed) -> Reply:
-    """Every version of a memory, the oldest first.
+    """Every version of a memory, the oldest first, each in the words that it told: without what of it had ended.
 
     Where they are too many for one answer, the first are left out.
     """
     scope = request.scope(query)
-    versions = app.memories.versions.read(scope, _memory(app, request, scope))
+    versions = app.memories.versions.read(scope, _memory(app, request, scope), request.now)
     shown = within_page([MemoryVersionAnswer.of(one) for one in reversed(versions)])
     return Reply(200, MemoryHistory(history=list(reversed(shown))), log={"versions": len(versions)})
 
