@@ -23,6 +23,7 @@ PAGING = {"cursor"}
 """What a method gives by itself: it goes through all pages."""
 UNASKED: Mapping[str, set[str]] = {
     "DELETE /v1/users/{user_id}/conversations/{conversation_id}": {"limit"},  # of a call: it makes as many as it takes
+    "GET /docs": {"subject"},  # pages for people
     "POST /v1/merge-rules/import": {"version"},  # passed over by the server
     "POST /v1/merge-rules/match": {"existing"},  # no condition asks for it
 }

@@ -225,11 +225,11 @@ def test_a_memory_with_a_part_that_does_not_hold_is_shown(app: App, caller: Call
     old, new = say(app, caller, "The lamp glows at night", "Rivers bend beyond the hill")
     scope = Scope("local", "anna")
     item = app.parts.items.get(scope, [memory_key(old)])[memory_key(old)]
-    lapse = Lapse(by=new, start=0, end=8, since=datetime(2024, 4, 1, tzinfo=UTC), rule="test")
+    lapse = Lapse(by=new, start=0, end=14, since=datetime(2024, 4, 1, tzinfo=UTC), rule="test")
     document = memory_document(replace(memory_in(item.value), lapses=(lapse,)))
     app.parts.items.write(scope, [ItemWrite(item.key, document)], datetime.now(UTC))
     memory = checked(caller.get(f"/v1/users/anna/memories/{old}"), "/v1/users/{user_id}/memories/{memory_id}")
-    assert [(one["by"], one["start"], one["end"]) for one in memory["lapses"]] == [(new, 0, 8)]
+    assert [(one["by"], one["start"], one["end"]) for one in memory["lapses"]] == [(new, 0, 14)]
     assert caller.get("/v1/users/anna/memories").status == 200
     assert "lapses" not in caller.get(f"/v1/users/anna/memories/{new}").json
 
