@@ -138,9 +138,16 @@ def test_the_version_before_an_edit_comes_back_without_what_of_it_had_ended(
     app: App, caller: Caller, visitor: Visitor
 ) -> None:
     older = one_memory(caller, "I knit, I play the accordion on Wednesday evenings")
-    ended_in_part(app, older, one_memory(caller, "I've stopped knitting"), "I knit", Scope("local", "anna"))
-    path = f"{ANNA}/memories/{older}"
+    newer = one_memory(caller, "I've stopped knitting")
+    decision = ended_in_part(app, older, newer, "I knit", Scope("local", "anna"))
+    path, decided = f"{ANNA}/memories/{older}", f"{ANNA}/decisions/{decision}"
+    assert "count again" in visible(visitor.get(f"{decided}/revert"))
     visitor.do(f"{path}/edit", content="I play the accordion on Tuesday evenings")
+    for way in ("revert", "keep"):
+        told = visible(visitor.get(f"{decided}/{way}"))
+        assert ("there is nothing to take back" in told, "count again" in told) == (True, False)
+    refused = caller.post(f"/v1/users/anna/arbitrations/{decision}/revert", {})
+    assert (refused.status, "words were edited since" in refused.json["detail"]) == (409, True)
     assert "knit" not in visitor.get(f"{path}/undo/2").text
     done = visible(visitor.do(f"{path}/undo/2"))
     assert "current, without words that ended" in done
@@ -148,6 +155,9 @@ def test_the_version_before_an_edit_comes_back_without_what_of_it_had_ended(
     assert "The words stayed" not in done
     found = caller.get(f"/v1/users/anna/memories/{older}").json
     assert (found["content"], found["version"]) == ("I play the accordion on Wednesday evenings", 4)
+    visitor.do(f"{decided}/revert")
+    found = caller.get(f"/v1/users/anna/memories/{older}").json
+    assert found["content"] == "I knit, I play the accordion on Wednesday evenings"
 
 
 def test_a_value_of_a_key_counts_again_by_its_edit(caller: Caller, visitor: Visitor) -> None:

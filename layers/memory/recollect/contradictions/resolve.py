@@ -349,6 +349,8 @@ def _draft(older: Memory, event: Event, timestamp: datetime) -> MemoryDraft:
 
 REVERTED = DecisionStatus.REVERTED
 VIA = "revert"
+_ENDED_OTHERWISE = "the memory has been ended by something else since"
+_EDITED = "the memory's words were edited since, and nothing of them has ended by this: edit it, or put its words back"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,8 +415,9 @@ class RevertDecision:
     def revert(self, scope: Scope, decision_id: str, order: RevertOrder) -> Reverted:
         """Takes it back, and sets right what is told to be in the same step.
 
-        Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was rejected, or has
-        been ended by something else since; VersionMismatch, and as an edit of a memory.
+        Raises NotFound, and Conflict where it does not hold any more, where the loser is gone, was rejected, has been
+        ended by something else since, or has other words, of which this ended none;
+        VersionMismatch, and as an edit of a memory.
         """
 
         def attempt() -> Reverted:
@@ -451,7 +454,7 @@ class RevertDecision:
         reverted = replace(decision, status=REVERTED)
         if decision.step is Step.KEY:
             if loser.superseded_by != decision.winner:
-                raise Conflict("the memory has been ended by something else since")
+                raise Conflict(_ENDED_OTHERWISE)
             writes = self._decided.ledger_writes(by, reversal.item, loser, REVERTED)
             older = with_changes(loser, changes)
             return Reverted(reverted, self._restore.restore(by, older, reversal.event, writes).id)
@@ -460,7 +463,7 @@ class RevertDecision:
         parted = split.memory if split is not None else None
         after, writes = self._decided.without_decision(by, reversal.item, reversal.loser, REVERTED, parted, changes)
         if after == loser:
-            raise Conflict("the memory has been ended by something else since")
+            raise Conflict(_EDITED if loser.status is MemoryStatus.ACTIVE else _ENDED_OTHERWISE)
         lost = [] if split is None else [split.merged]
         if changes:
             writes += self._set_right(by, loser, after)

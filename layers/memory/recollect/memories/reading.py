@@ -228,11 +228,12 @@ class ListMemories:
                 break
         return MemoryPage(_without(rejections, shown), after)
 
-    def history(self, scope: Scope, memory: Memory, now: datetime) -> list[Memory]:
-        """Every earlier version of a memory, oldest first, without the parts that had ended in it."""
+    def history(self, scope: Scope, memory: Memory, now: datetime | None = None) -> list[Memory]:
+        """Every earlier version of a memory, oldest first; with `now` without the parts that had ended in it."""
         path = versions_path(memory.id)
         read = pages(lambda after: self._items.page(scope.user, path, _PAGE, after))
-        found = [words_that_held(memory_in(item.value), now) for page in read for item in page.items]
+        found = [memory_in(item.value) for page in read for item in page.items]
+        found = found if now is None else [words_that_held(one, now) for one in found]
         return list(_without(self._gate.load(scope), found))
 
     def _named(self, scope: Scope, ids: Iterable[str], query: MemoryQuery, now: datetime) -> list[Memory]:
@@ -269,8 +270,8 @@ class MemoryHistory:
         self._memories = memories
         self._audit = audit
 
-    def read(self, scope: Scope, memory: Memory, now: datetime) -> list[MemoryVersion]:
-        """Every version, oldest first, the current one last, each without the parts that had ended in it."""
+    def read(self, scope: Scope, memory: Memory, now: datetime | None = None) -> list[MemoryVersion]:
+        """Every version, oldest first, the current one last; with `now` each without the parts that had ended in it."""
         versions = [*self._memories.history(scope, memory, now), memory]
         changes = self._changes(scope, memory.id, {version.version for version in versions})
         return [MemoryVersion(version, changes.get(version.version)) for version in versions]

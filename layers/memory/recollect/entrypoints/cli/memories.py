@@ -124,8 +124,9 @@ def show(
     history: Annotated[bool, typer.Option("--history", help="Every version, the oldest first.")] = False,
 ) -> None:
     """Prints one memory."""
-    memory = app.memories.store.one(scope, memory_id, utc_now())
-    versions = app.memories.versions.read(scope, memory) if history else []
+    now = utc_now()
+    memory = app.memories.store.one(scope, memory_id, now)
+    versions = app.memories.versions.read(scope, memory, now) if history else []
     write_json({"history": [version_json(one) for one in versions]} if history else memory_json(memory))
 
 

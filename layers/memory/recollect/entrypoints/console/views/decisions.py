@@ -205,12 +205,21 @@ def _back(visit: Visit, done: str, decision_id: str | None, place: str) -> Reply
 def ask_to_revert(visit: Visit) -> Reply:
     """What taking it back would do."""
     found = _one(visit, "arbitrations", visit.ids["decision_id"])
-    return visit.page("revert.html", decision=found, memory=_loser(visit, found), kept=_kept(visit, *_PLACE))
+    memory, kept = _loser(visit, found), _kept(visit, *_PLACE)
+    return visit.page("revert.html", decision=found, memory=memory, edited=_is_edited(memory, found), kept=kept)
 
 
 def _loser(visit: Visit, decision: Mapping[str, Any]) -> Any:
     """Its memory as it is; None where it is gone."""
     return visit.api.find(user_path(visit.ids["user_id"], "memories", decision["loser"]))
+
+
+def _is_edited(memory: Any, decision: Mapping[str, Any]) -> bool:
+    """Whether it has other words since, of which the decision ended none: nothing of it can be taken back."""
+    words = decision["words"]
+    if memory is None or memory["status"] != "active" or decision["outcome"] == "merged" or "loser" not in words:
+        return False
+    return not words["whole"] and "left" not in words and memory["content"] != words["loser"]["content"]
 
 
 @views.post(*_DECISION, "revert", of=ask_to_revert)
@@ -229,8 +238,9 @@ def ask_to_keep(visit: Visit) -> Reply:
     memory, told = _loser(visit, found), found["words"]
     was = told.get("loser", {}).get("content", "")
     words = memory["content"] if memory is not None and told["whole"] else was
-    is_long, kept = weight(words) > PART_BYTES, _kept(visit, *_PLACE)
-    return visit.page("keep.html", decision=found, words=words, memory=memory, is_long=is_long, kept=kept)
+    is_long, kept, edited = weight(words) > PART_BYTES, _kept(visit, *_PLACE), _is_edited(memory, found)
+    shown = {"decision": found, "words": words, "memory": memory, "is_long": is_long, "kept": kept, "edited": edited}
+    return visit.page("keep.html", **shown)
 
 
 @views.post(*_DECISION, "keep", of=ask_to_keep)

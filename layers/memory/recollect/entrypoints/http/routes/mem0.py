@@ -313,7 +313,7 @@ def delete_mem0_memory(app: App, request: Request) -> Reply:
 def get_mem0_history(app: App, request: Request) -> Reply:
     """Every version of a memory, the oldest first."""
     scope, memory = _memory(app, request, request.path["memory_id"])
-    return _answered(histories_json(app.memories.versions.read(scope, memory)))
+    return _answered(histories_json(app.memories.versions.read(scope, memory, request.now)))
 
 
 def _memory(app: App, request: Request, given: str) -> tuple[Scope, Memory]:
