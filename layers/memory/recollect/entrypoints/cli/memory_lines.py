@@ -81,8 +81,9 @@ def _changes(before: Version, after: Version) -> list[str]:
     words = [("was", before.words), ("now", after.words)] if before.words != after.words else []
     lines = [f"{when}: {one_line(content, _SHOWN)}" for when, content in words]
     lines += [f"{when_ended(one)}: {one.words}" for one in after.endings if one not in before.endings]
-    lines += [f"holds again: {one.words}" for one in before.endings if one not in after.endings]
     was, now = before.made.memory, after.made.memory
+    again = [one for one in before.endings if one not in after.endings] if was.content == now.content else []
+    lines += [f"holds again: {one.words}" for one in again]
     pairs = ((name, _shown(getattr(was, name)), _shown(getattr(now, name))) for name in _COMPARED)
     changed = [f"{name.replace('_', ' ')}: {one} -> {other}" for name, one, other in pairs if one != other]
     return (lines or ["the words stayed"]) + changed
