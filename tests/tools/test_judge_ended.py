@@ -97,7 +97,7 @@ def test_layers_are_read_as_far_as_they_moved(tmp_path: Path) -> None:
     read_back, about = read_layers_over(tmp_path / "ended.npz", begun)
     assert about == {"version": "one"}
     assert read_back["l6.q.b"].tolist() == [1] * 40
-    assert read_back["words.w"].tolist() == found["words.w"].tolist()
+    assert np.allclose(read_back["words.w"], found["words.w"], atol=1e-3)
     assert np.abs(read_back["l6.q.w"] - found["l6.q.w"]).max() < 0.05 * np.abs(moved).max()
 
 

@@ -25,11 +25,11 @@ def write_moves(
     begun: Mapping[str, FloatArray],
     rank: int = RANK,
 ) -> None:
-    """Writes layers so that `read_layers_over` reads them: what did not begin at another's is written as it is."""
+    """Writes layers so that `read_layers_over` reads them: vectors, and what did not begin at another's, in float16."""
     arrays: dict[str, NDArray[Any]] = {ABOUT: np.array(json.dumps(about))}
     for name, values in found.items():
         if values.ndim == 1 or name not in begun:
-            arrays[name] = values
+            arrays[name] = values.astype(np.float16)
         else:
             arrays |= _move(name, values - begun[name], rank)
     write_arrays(path, arrays)
