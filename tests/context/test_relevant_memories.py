@@ -142,6 +142,9 @@ def test_words_that_hold_no_more_stand_behind_what_is_left_with_the_day_of_their
     assert [one for one in shown(asked) if "Greggs" in one] == [], "an item's content is what holds"
     patch(memory, old, content="My dentist Jane Shaw works in Park Row")
     asked = memory.context("Where is my dentist?", conversation_id="another")
+    assert ended in asked.messages.messages[0].content, "an edit to what it says already leaves it as it was"
+    patch(memory, old, content="My dentist Jane Shaw is in Park Row")
+    asked = memory.context("Where is my dentist?", conversation_id="another")
     assert "Greggs" not in asked.messages.messages[0].content
 
 
