@@ -1,23 +1,20 @@
 """The ONNX graph of the model that tells which pieces of an older statement end: the judge's upper layers, trained on.
 
-It reads the judge's early states of a pair, so that a changed pair costs half an encoder more and others nothing.
+It reads the judge's early states of a pair. It is asked only about pairs where something changes: others cost nothing.
 """
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from recollect.adapters.embedders.building import graph as graphs
 from recollect.adapters.embedders.building.judge_graph import STATES
 from recollect.adapters.embedders.building.pair_graph import PairEncoder, Sample, given
-from recollect.adapters.embedders.building.trained_layers import read_layers, read_layers_over
+from recollect.adapters.embedders.building.trained_layers import read_layers, read_layers_over, write_about
 from recollect.adapters.embedders.building.weights import DIMENSION, EARLY_LAYERS, LAYERS, Q4Model
 from recollect.adapters.embedders.model_folder import (
     ENDED_FILE,
     ENDED_GRAPH_FILE,
     ENDED_WEIGHTS_FILE,
-    describe_file,
 )
 
 ENDED: Final = "ended"
@@ -33,9 +30,7 @@ def write_ended(layers: Path, judge: Path, embedder: Q4Model, sample: Sample, fo
     encoder = EndedEncoder(weights, words, graphs.Int8Layers(ranges))
     model = encoder.graph.finished("ended", {ENDED: (encoder.ended(STATES), 1)}, (), {STATES: DIMENSION})
     graphs.save(model, folder / ENDED_GRAPH_FILE, ENDED_WEIGHTS_FILE)
-    files = [asdict(describe_file(folder / name)) for name in (ENDED_GRAPH_FILE, ENDED_WEIGHTS_FILE)]
-    about |= {"layers_sha256": describe_file(layers).sha256, "files": files}
-    (folder / ENDED_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_about(folder / ENDED_FILE, about, layers, (ENDED_GRAPH_FILE, ENDED_WEIGHTS_FILE))
 
 
 class EndedEncoder(PairEncoder):

@@ -5,8 +5,6 @@ The head is `hidden` and `classes`, whose last row tells a retraction, that of t
 about it are version, calibration and from which logit on each of them says yes.
 """
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +16,7 @@ from recollect.adapters.embedders.building.pair_graph import (
     given,
     save_sharing_words,
 )
-from recollect.adapters.embedders.building.trained_layers import read_layers
+from recollect.adapters.embedders.building.trained_layers import read_layers, write_about
 from recollect.adapters.embedders.building.weights import DIMENSION, EARLY_LAYERS, LAYERS, Q4Model
 from recollect.adapters.embedders.model_folder import (
     JUDGE_EARLY_GRAPH_FILE,
@@ -26,7 +24,6 @@ from recollect.adapters.embedders.model_folder import (
     JUDGE_FILE,
     JUDGE_GRAPH_FILE,
     JUDGE_WEIGHTS_FILE,
-    describe_file,
 )
 
 STATES: Final = "states"
@@ -49,9 +46,7 @@ def write_judge(layers: Path, embedder: Q4Model, sample: Sample, folder: Path) -
     _write_early(early, folder)
     model = late.graph.finished("judge", {LOGITS: (late.logits(STATES), CLASSES)}, (), {STATES: DIMENSION})
     graphs.save(model, folder / JUDGE_GRAPH_FILE, JUDGE_WEIGHTS_FILE)
-    files = [asdict(describe_file(folder / name)) for name in _FILES]
-    about |= {"layers_sha256": describe_file(layers).sha256, "files": files}
-    (folder / JUDGE_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_about(folder / JUDGE_FILE, about, layers, _FILES)
 
 
 def _write_early(encoder: "JudgeEncoder", folder: Path) -> None:

@@ -5,9 +5,7 @@ question towards what answers it (docs/adr/0014). What a matrix moved by is the 
 graph adds to the embedder's own: those are read from the embedder's file.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import onnx
 from onnx import ModelProto, TensorProto
 
 from recollect.adapters.embedders.building import graph as graphs
-from recollect.adapters.embedders.building.trained_layers import read_moves
+from recollect.adapters.embedders.building.trained_layers import read_moves, write_about
 from recollect.adapters.embedders.building.weights import DIMENSION, EARLY_LAYERS, LAYERS, Q4Model
 from recollect.adapters.embedders.model_folder import (
     GRAPH_FILE,
@@ -24,7 +22,6 @@ from recollect.adapters.embedders.model_folder import (
     QUESTION_GRAPH_FILE,
     QUESTION_WEIGHTS_FILE,
     WEIGHTS_FILE,
-    describe_file,
 )
 from recollect.core.vectors import FloatArray
 
@@ -74,9 +71,7 @@ def write_question(layers: Path, embedder: Q4Model, sample: Sequence[Sequence[in
     states = encoder.through(graphs.EARLY_STATES, range(EARLY_LAYERS, LAYERS))
     outputs, given = {graphs.STATES: (states, DIMENSION)}, {graphs.EARLY_STATES: DIMENSION}
     _save(encoder.graph.finished("question", outputs, (), given), folder)
-    files = [asdict(describe_file(folder / name)) for name in (QUESTION_GRAPH_FILE, QUESTION_WEIGHTS_FILE)]
-    about |= {"layers_sha256": describe_file(layers).sha256, "files": files}
-    (folder / QUESTION_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_about(folder / QUESTION_FILE, about, layers, (QUESTION_GRAPH_FILE, QUESTION_WEIGHTS_FILE))
 
 
 def _save(model: ModelProto, folder: Path) -> None:

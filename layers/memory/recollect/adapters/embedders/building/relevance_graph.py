@@ -1,7 +1,5 @@
 """The ONNX graph of the model that reads a question and a text together: an encoder of pairs with one logit."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +11,12 @@ from recollect.adapters.embedders.building.pair_graph import (
     given,
     save_sharing_words,
 )
-from recollect.adapters.embedders.building.trained_layers import read_layers
+from recollect.adapters.embedders.building.trained_layers import read_layers, write_about
 from recollect.adapters.embedders.building.weights import Q4Model
 from recollect.adapters.embedders.model_folder import (
     RELEVANCE_FILE,
     RELEVANCE_GRAPH_FILE,
     RELEVANCE_WEIGHTS_FILE,
-    describe_file,
 )
 
 LOGIT: Final = "logit"
@@ -34,9 +31,7 @@ def write_relevance(layers: Path, embedder: Q4Model, sample: Sample, folder: Pat
     encoder = RelevanceEncoder(weights, words, graphs.Int8Layers(ranges))
     model = encoder.graph.finished("relevance", {LOGIT: (encoder.write(), 1)}, INPUTS)
     save_sharing_words(model, folder, RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE)
-    files = [asdict(describe_file(folder / name)) for name in (RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE)]
-    about |= {"layers_sha256": describe_file(layers).sha256, "files": files}
-    (folder / RELEVANCE_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_about(folder / RELEVANCE_FILE, about, layers, (RELEVANCE_GRAPH_FILE, RELEVANCE_WEIGHTS_FILE))
 
 
 class RelevanceEncoder(PairEncoder):

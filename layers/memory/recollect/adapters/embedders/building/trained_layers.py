@@ -7,7 +7,8 @@ the integers take.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.adapters.embedders.building.weights import FourBitTable
+from recollect.adapters.embedders.model_folder import describe_file
 from recollect.core.vectors import FloatArray
 
 ABOUT, MOVED, SCALES, LEFT, RIGHT = "about", ".moved", ".scales", ".left", ".right"
@@ -53,6 +55,13 @@ def read_moves(path: Path) -> tuple[dict[str, FloatArray], dict[str, tuple[Float
         names = [one.removesuffix(LEFT) for one in stored.files if one.endswith(LEFT)]
         moves = {name: (_floats(stored, name + LEFT, {}), _floats(stored, name + RIGHT, {})) for name in names}
         return vectors, moves, about
+
+
+def write_about(path: Path, about: Mapping[str, Any], layers: Path, names: Sequence[str]) -> None:
+    """What the folder says of a model that was built from these layers, with the files of these names beside it."""
+    files = [asdict(describe_file(path.parent / name)) for name in names]
+    told = {**about, "layers_sha256": describe_file(layers).sha256, "files": files}
+    path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
 def packed(name: str, integers: NDArray[np.int8], scales: FloatArray, embedder: Tensors) -> dict[str, NDArray[Any]]:
