@@ -19,8 +19,9 @@ from typing import Any
 from infra.tools.bench.data import DataSet, Question, Turn
 from infra.tools.bench.ours import TENANT, OurMemory, draft_of, drain, local_variables, open_watched, passage_of
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
-from infra.tools.judge.evaluate import HELD, changed_by
+from infra.tools.judge.evaluate import changed_by
 from infra.tools.judge.examples import Example, written
+from infra.tools.judge.held import HELD
 from recollect.adapters.judges.onnx_pairs import OnnxPairModel
 from recollect.app import App
 from recollect.bootstrap import open_app

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from infra.tools.judge.evaluate import HELD, PLAIN
 from infra.tools.judge.examples import LABELS, Example, Month, Part, Talk
+from infra.tools.judge.held import HELD, PLAIN
 from recollect.adapters.judges.pair_pieces import SplitPieces
 from recollect.contradictions.parts import Span, clause_spans
 from recollect.contradictions.trained import NEWER_TOKENS, OLDER_TOKENS, parts_read, placed_parts

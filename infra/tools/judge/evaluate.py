@@ -16,13 +16,6 @@ from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
 
-HELD = frozenset({"w3", "x1", "x2", "x3", "c", "q", "r", "s", "u", "mc", "me"})
-"""What the judge that is in the repository has not learnt from."""
-PLAIN = frozenset({"xa", "xb", "xc"})
-"""Plain first statements, by writers of whom it has learnt others."""
-PERSONS = frozenset({"pc"})
-"""Persons who tell nine matters of their lives and change four of them: each message against each of the nine."""
-NOT_LEARNT = HELD | PLAIN | PERSONS
 ASKED = ConflictRules().ask
 THRESHOLDS = (0.15, 0.3, 0.4, 0.55, 0.65, 0.7, 0.75, 0.8, 0.85)
 STEPS = (0.0, 0.1, 0.3, 0.4, 0.55, 0.65, 0.75, 0.85, 0.9)

@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from recollect.contradictions.trained import NEWER_TOKENS, OLDER_TOKENS, parts_read
+
 SECOND_READING: Final = Path(__file__).with_name("second_reading.jsonl")
 PAIRS: Final = Path(__file__).with_name("pairs")
 OTHER_MATTER: Final = "other_matter"
@@ -22,11 +24,14 @@ _BESIDE_OTHERS: Final = 0.6
 LASTING: Final = "lasting"
 """The kind of an example that is a message alone, labelled by whether it is worth keeping."""
 LABELS: Final = {"none": 0, "replaces": 1, "ends": 2, "part": 3}
+_LISTED: Final = {"part": LABELS["part"], "whole": LABELS["replaces"]}
 _CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
 """By shape; a bounded change is left out, since a date reader decides it."""
 
 
 _NEARLY_ALL = 0.7
+KNOWN_BY = 16
+"""Characters by which what is read at once is known to hold labelled words, which may go on behind it."""
 ONLY = re.compile(r"\b(?:week|day|month|weekend|time|once|today|days|weeks) only\b")
 """The kinds of what holds for a while only, in the months."""
 
@@ -124,22 +129,32 @@ class Month:
     lasting: frozenset[Part]
 
     def labelled(self) -> Iterator[Example]:
-        """Each labelled pair in three sizes: the words, the words against the older message, the two messages."""
+        """Each labelled pair in three sizes: the words, the words against a part of the older message as the product
+        reads it, two parts."""
         told = [(pair, label, "month") for pair, label in self.changes.items()]
         for (new, old), label, kind in [*told, *((pair, 0, "month_near") for pair in self.near)]:
-            whole_new, whole_old = self.messages[new.id], self.messages[old.id]
-            within = label and self._within(label, old)
             yield Example(self.group, self.lang, new.words, old.words, label, kind)
-            if label or not self._changes(new.id, old.id):
-                yield Example(self.group, self.lang, new.words, whole_old, within, kind)
-                yield Example(self.group, self.lang, whole_new, whole_old, within, kind)
+            for older in self._holding(old, OLDER_TOKENS):
+                within = label and _within(label, old, older)
+                told_in = [one for one in self._holding(new, NEWER_TOKENS) if label or not self.touches(one, older)]
+                yield from (Example(self.group, self.lang, one, older, within, kind) for one in (new.words, *told_in))
 
-    def _within(self, label: int, old: Part) -> int:
-        """What happens to the whole message: a part of it changes, unless the words are nearly all of it."""
-        return label if len(old.words) > _NEARLY_ALL * len(self.messages[old.id]) else LABELS["part"]
+    def touches(self, newer: str, older: str) -> bool:
+        """Whether these parts of messages hold words of a change and words that it ends."""
+        return any(_begins_in(new, newer) and _begins_in(old, older) for new, old in self.changes)
 
-    def _changes(self, new: str, old: str) -> bool:
-        return any((one.id, other.id) == (new, old) for one, other in self.changes)
+    def _holding(self, words: Part, most_tokens: int) -> list[str]:
+        """The parts of a message that are read at once and hold these words."""
+        return [one for one in parts_read(self.messages[words.id], most_tokens) if _begins_in(words, one)]
+
+
+def _within(label: int, old: Part, older: str) -> int:
+    """What happens to what is read at once: a part of it changes, unless the words are nearly all of it."""
+    return label if len(old.words) > _NEARLY_ALL * len(older) else LABELS["part"]
+
+
+def _begins_in(words: Part, text: str) -> bool:
+    return words.words[:KNOWN_BY] in text
 
 
 def months(folder: Path) -> Iterator[Month]:
@@ -169,6 +184,14 @@ def lasting(folder: Path) -> Iterator[Example]:
         for row in map(json.loads, path.read_text("utf-8").splitlines()):
             if row["keep"] in (0, 1):
                 yield Example(path.stem, row["lang"], row["text"], "", row["keep"], LASTING)
+
+
+def listed(folder: Path) -> Iterator[Example]:
+    """Older messages of several things with newer ones that end some, all or none of these."""
+    for path in sorted(folder.glob("*.jsonl")):
+        for row in map(json.loads, path.read_text("utf-8").splitlines()):
+            label = _LISTED.get(row["kind"], 0)
+            yield Example(f"list-{path.stem}", row["lang"], row["newer"], row["older"], label, row["kind"])
 
 
 def cases(folder: Path) -> Iterator[Example]:

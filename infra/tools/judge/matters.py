@@ -4,8 +4,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from infra.tools.judge.examples import LABELS, LASTING, Example, Month, Part
+from infra.tools.judge.examples import KNOWN_BY, LABELS, LASTING, Example, Month, Part
 from infra.tools.judge.nearest import Nearest
+from recollect.contradictions.trained import NEWER_TOKENS, OLDER_TOKENS, parts_read
 
 _PARTS_NEAR = 6
 _LONGEST = {True: (90, 70), False: (240, 180)}
@@ -30,17 +31,21 @@ def beside_others(examples: Sequence[Example], rng: random.Random, share: float)
 
 
 def of_month(month: Month, nearest: Nearest, most: int) -> Iterator[Example]:
-    """Messages against the nearest older ones and parts against parts, as far as they are not labelled; then alone."""
-    ids, texts = list(month.messages), list(month.messages.values())
-    changed = {(one.id, other.id) for one, other in month.changes}
-    for at in range(1, len(ids)):
+    """Of messages and the nearest older ones a part each as the product reads them, and the words of changes against
+    others, as far as they are not labelled; then messages alone, in parts."""
+    texts, rng = list(month.messages.values()), random.Random(month.id)
+    newer, older = ([parts_read(text, tokens) for text in texts] for tokens in (NEWER_TOKENS, OLDER_TOKENS))
+    for at in range(1, len(texts)):
         for place in nearest.of(texts[at], texts[:at], most):
-            if (ids[at], ids[place]) not in changed:
-                yield Example(month.group, month.lang, texts[at], texts[place], 0, "month")
+            new, old = rng.choice(newer[at]), rng.choice(older[place])
+            if not month.touches(new, old):
+                yield Example(month.group, month.lang, new, old, 0, "month")
     yield from _parts_of(month, nearest)
-    changing, kept = {new for new, _ in changed}, {one.id for one in month.lasting}
-    for name, text in month.messages.items():
-        yield Example(month.group, month.lang, text, "", int(name in changing), "alone")
+    changing, kept = {new for new, _ in month.changes}, {one.id for one in month.lasting}
+    for (name, text), parts in zip(month.messages.items(), newer, strict=True):
+        for part in parts:
+            told = any(one.id == name and one.words[:KNOWN_BY] in part for one in changing)
+            yield Example(month.group, month.lang, part, "", int(told), "alone")
         yield Example(month.group, month.lang, text, "", int(name in kept), LASTING)
 
 

@@ -14,11 +14,13 @@ from infra.tools.judge.examples import (
     Talk,
     cases,
     lasting,
+    listed,
     months,
     relation_pairs,
     stale_turns,
     talks,
 )
+from infra.tools.judge.held import PERSONS, PLAIN
 from infra.tools.judge.matters import beside_others, of_month
 from infra.tools.judge.nearest import Nearest
 from recollect.contradictions.candidates import JUDGED
@@ -42,6 +44,7 @@ class Sampling:
     pairs: tuple[Path, ...]
     months: Path
     lasting: Path
+    lists: Path
     held: frozenset[str] = frozenset()
     candidates: int = JUDGED
     cases_share: float = 0.5
@@ -68,21 +71,25 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
         if not sampling.held & {month.group, month.id}:
             found += _pairs_of(month, nearest, sampling.candidates)
     found += (one for one in lasting(sampling.lasting) if one.group not in sampling.held)
+    found += (one for one in listed(sampling.lists) if one.group not in sampling.held)
     told = (one for one in written if one.kind != OTHER_MATTER)
     return [*found, *(alone(one) for one in told if rng.random() < sampling.alone_share)]
 
 
 def held_out(sampling: Sampling, nearest: Nearest) -> dict[str, list[Example]]:
-    """By name what is measured on: pairs in English and in other languages, the candidates of talks, months' pairs.
+    """By name what is measured on: pairs in English, in other languages and plain ones, the candidates of talks,
+    months' pairs.
 
     `natural` has the candidates of natural-dev, labelled by what its questions call stale beside the turn they name.
     """
     pairs = [one for folder in sampling.pairs for one in relation_pairs(folder) if one.group in sampling.held]
     own = [talk for talk in talks(sampling.talks) if sampling.held & {talk.group, talk.id}]
     told = [month for month in months(sampling.months) if sampling.held & {month.group, month.id}]
+    side_by_side = [one for one in pairs if one.group not in PLAIN | PERSONS]
     return {
-        "english": [one for one in pairs if one.lang == "en"],
-        "others": [one for one in pairs if one.lang != "en"],
+        "english": [one for one in side_by_side if one.lang == "en"],
+        "others": [one for one in side_by_side if one.lang != "en"],
+        "plain": [one for one in pairs if one.group in PLAIN],
         "talks": [one for talk in own for one in of_talk(talk, nearest, sampling.candidates)],
         "months": [one for month in told for one in _pairs_of(month, nearest, sampling.candidates) if one.old],
         "natural": list(_natural(sampling.data / "natural-dev", nearest, sampling.candidates)),

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy
 
 from infra.tools.judge.__main__ import LASTING, MONTHS
-from infra.tools.judge.evaluate import HELD
 from infra.tools.judge.examples import lasting, months
+from infra.tools.judge.held import HELD
 from infra.tools.ranking.curves import Floats, logistic_regression
 from recollect.adapters.judges.onnx_pairs import WORTH_FILE, OnnxPairModel
 from recollect.core.learned_share import LearnedShare

@@ -23,8 +23,8 @@ import numpy
 from numpy.typing import NDArray
 
 from infra.tools.judge.__main__ import TALKS
-from infra.tools.judge.evaluate import NOT_LEARNT
 from infra.tools.judge.examples import PAIRS, Example, relation_pairs
+from infra.tools.judge.held import NOT_LEARNT
 from infra.tools.ranking.curves import Floats, logistic_regression, store
 from recollect.adapters.embedders.onnx_embedder import ASKS_FILE
 from recollect.bootstrap.providers import Embedding

@@ -36,6 +36,8 @@ from recollect.settings import Settings
 QUESTIONS = Path(__file__).with_name("questions")
 _BEGIN, _BETWEEN = datetime(2025, 9, 1, 8, tzinfo=UTC), timedelta(hours=18)
 """When the messages of a month are said: they have no times of their own."""
+_LATER = timedelta(hours=9)
+"""So long after a message a question without a time of its own is asked."""
 
 DATA_SETS = ("locomo-dev", "beam-dev", "madial-zh-dev")
 _OF_A_QUESTION = ("question", "evidence", "stale", "kind")
@@ -116,9 +118,14 @@ def _with_questions(folder: Path) -> Iterator[tuple[str, Talk]]:
 def _asked_of(raw: dict[str, Any]) -> dict[str, Any]:
     """A talk, or a month as one, with the further questions."""
     turns = raw.get("turns") or _turns(raw["messages"])
-    at = (datetime.fromisoformat(turns[-1]["at"]) + _BETWEEN).isoformat()
-    further = [{**one, "id": f"{raw['id']}-{at}-{place}", "at": at} for place, one in enumerate(_further(raw["id"]))]
-    return {**raw, "turns": turns, "questions": [*raw.get("questions", ()), *further]}
+    own, said = raw.get("questions", ()), {turn["id"]: datetime.fromisoformat(turn["at"]) for turn in turns}
+    told = [(one, said[one["after"]] + _LATER) for one in own if "after" in one]
+    told += [(one, said[turns[-1]["id"]] + _BETWEEN) for one in _further(raw["id"])]
+    further = [
+        {**one, "needs": "any", "id": f"{raw['id']}-{place}", "at": at.isoformat()}
+        for place, (one, at) in enumerate(told)
+    ]
+    return {**raw, "turns": turns, "questions": [*(one for one in own if "after" not in one), *further]}
 
 
 def _turns(messages: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -138,7 +145,7 @@ def _by_talk() -> Mapping[str, Sequence[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for file in sorted(QUESTIONS.glob("*.jsonl")):
         for row in map(json.loads, file.read_text("utf-8").splitlines()):
-            found[row["of"]].append({"needs": "any", **{name: row[name] for name in _OF_A_QUESTION}})
+            found[row["of"]].append({name: row[name] for name in _OF_A_QUESTION})
     return found
 
 

@@ -1,0 +1,13 @@
+"""Whose items the shipped judge has not learnt from, so that it is measured on them."""
+
+from typing import Final
+
+HELD: Final = frozenset({"w3", "x1", "x2", "x3", "c", "q", "r", "s", "u", "mc", "me", "oh"})
+"""Writers of pairs, conversations and months."""
+PLAIN: Final = frozenset({"xa", "xb", "xc"})
+"""Plain first statements, by writers of whom it has learnt others."""
+PERSONS: Final = frozenset({"pc"})
+"""Persons who tell nine matters of their lives and change four of them: each message against each of the nine."""
+LISTS: Final = frozenset({"list-w4"})
+"""Older messages of several things, of which a newer one ends some."""
+NOT_LEARNT: Final = HELD | PLAIN | PERSONS | LISTS
