@@ -10,4 +10,6 @@ PERSONS: Final = frozenset({"pc"})
 """Persons who tell nine matters of their lives and change four of them: each message against each of the nine."""
 LISTS: Final = frozenset({"list-w4"})
 """Older messages of several things, of which a newer one ends some."""
+CHOSEN_LASTING: Final = frozenset(f"o{letter}" for letter in "abcdefghijklmnop")
+"""Writers of months who named some of what lasts, not all: whether a message is worth keeping is not learnt of them."""
 NOT_LEARNT: Final = HELD | PLAIN | PERSONS | LISTS

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from infra.tools.judge.examples import KNOWN_BY, LABELS, LASTING, Example, Month, Part
+from infra.tools.judge.held import CHOSEN_LASTING
 from infra.tools.judge.nearest import Nearest
 from recollect.contradictions.trained import NEWER_TOKENS, OLDER_TOKENS, parts_read
 
@@ -46,7 +47,8 @@ def of_month(month: Month, nearest: Nearest, most: int) -> Iterator[Example]:
         for part in parts:
             told = any(one.id == name and one.words[:KNOWN_BY] in part for one in changing)
             yield Example(month.group, month.lang, part, "", int(told), "alone")
-        yield Example(month.group, month.lang, text, "", int(name in kept), LASTING)
+        if month.group not in CHOSEN_LASTING:
+            yield Example(month.group, month.lang, text, "", int(name in kept), LASTING)
 
 
 def _pools(examples: Sequence[Example]) -> Pools:

@@ -20,7 +20,7 @@ import numpy
 
 from infra.tools.judge.__main__ import LASTING, MONTHS
 from infra.tools.judge.examples import lasting, months
-from infra.tools.judge.held import HELD
+from infra.tools.judge.held import CHOSEN_LASTING, HELD
 from infra.tools.ranking.curves import Floats, logistic_regression
 from recollect.adapters.judges.onnx_pairs import WORTH_FILE, OnnxPairModel
 from recollect.core.learned_share import LearnedShare
@@ -48,7 +48,7 @@ def messages() -> Iterator[Message]:
     for one in lasting(LASTING):
         weight = _UNSEEN if one.group in _UNSEEN_SETS else _LEARNT
         yield Message(one.group, one.lang, one.new, bool(one.label), weight)
-    for month in months(MONTHS):
+    for month in (one for one in months(MONTHS) if one.group not in CHOSEN_LASTING):
         kept = {part.id for part in month.lasting}
         for name, text in month.messages.items():
             group = month.group if month.group in HELD else "months"

@@ -69,8 +69,8 @@ class TestOnnx(PairModelContract):
         self, model: PairModel
     ) -> None:
         chat = (
-            "Yeah, definitely. I felt like I belonged a few times, but last month at that event was one of my "
-            "favorites. Everyone shared the same love for it and it felt like being in a world where all understood it."
+            "Haha yes, it was such a beautiful day by the lake, we laughed so much and took hundreds of pictures "
+            "of the ducks. I really love moments like these with the people who matter to me, they give me strength."
         )
         moved = (
             "It has been a long month with all these boxes around us, but since Friday we live in Leeds, in a flat by "
