@@ -78,6 +78,20 @@ class TestOnnx(PairModelContract):
         )
         assert model.may_change([chat, moved, "Mon forfait a augmenté, 24 euros"]) == [False, True, True]
 
+    def test_a_long_message_that_only_tells_a_wish_again_settles_nothing(self, model: PairModel) -> None:
+        wish = "I'm keen on counseling or working in mental health - I'd love to support those with similar issues."
+        again = (
+            "I struggled with mental health, and support I got was really helpful. It made me realize how important it "
+            "is for others to have a support system. So I started looking into counseling, to help other people."
+        )
+        moved = "I work in a bank in Leeds."
+        new = (
+            "It took months of interviews and a lot of waiting, but since Monday I am a counselor in a clinic for "
+            "young people in York, and I left the bank for good, with a cake and a card that everybody had signed."
+        )
+        first, second = model.relate([StatementPair(again, wish), StatementPair(new, moved)])
+        assert first.changed < ConflictRules().settle <= second.changed
+
     def test_what_is_worth_keeping_was_fitted_to_this_judge(self, model: PairModel) -> None:
         assert json.loads(WORTH_FILE.read_text("ascii"))["judge"] == model.version
 

@@ -47,6 +47,12 @@ The bar of judge.json is so low for plain statements ("I'm in Leeds now"), whose
 pass what people say without changing anything (docs/adr/0011); with another judge it is fitted anew.
 """
 
+_CHATTING_BELOW, _LESS_SURE = 0.25, 1.0
+"""Of a message of many pieces that by itself hardly sounds like a change a pair's logit is so much less.
+
+People chat in long messages, and tell a wish again in them (docs/adr/0011); with another judge it is fitted anew.
+"""
+
 _CACHED_TEXTS = 256
 _MOST_READ = 512
 """Pieces of one text before it is cut to what the model reads."""
@@ -72,6 +78,17 @@ class _FirstLook:
         """The state of `<s>` beside the mean state, (2 width): what the logits are read from."""
         pieces: FloatArray = self.states[0]
         return np.concatenate([pieces[0], pieces.mean(axis=0)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What the first layers say of a message alone: whether it may change anything, the logit of passing, the
+    probability of being worth keeping, and how much less sure, as a logit, whatever it changes is."""
+
+    may_change: bool
+    passing: float
+    worth: float
+    less_sure: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,26 +138,29 @@ class OnnxPairModel:
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
         """Whether each may change anything that was said before, by the first layers alone. Raises NotReady."""
-        return [self._looked(text)[0] for text in texts]
+        return [self._looked(text).may_change for text in texts]
 
     def may_pass(self, texts: Sequence[str]) -> list[bool]:
         """Whether what each says may hold for a while only, by the first layers alone. Raises NotReady."""
-        return [self._looked(text)[1] >= self._about.passing_from for text in texts]
+        return [self._looked(text).passing >= self._about.passing_from for text in texts]
 
     def worth_keeping(self, texts: Sequence[str]) -> list[float]:
         """The probability of each that it is worth keeping, by the first layers alone. Raises NotReady."""
-        return [self._looked(text)[2] for text in texts]
+        return [self._looked(text).worth for text in texts]
 
     def early_states(self, text: str) -> FloatArray:
         """What the first layers make of a message alone, (2 width). Raises NotReady."""
         return self._loaded().first_look(StatementPair(text, "")).pooled
 
-    def _look(self, text: str) -> tuple[bool, float, float]:
-        """Whether it may change anything, the logit of passing, and the probability of being worth keeping."""
+    def _look(self, text: str) -> _Message:
         seen, least = self._loaded().first_look(StatementPair(text, "")), self._about.message_from
-        may_change = seen.changed >= (max(least, _OF_MANY_FROM) if seen.pieces > _MANY_PIECES else least)
-        worth = self._worth.of(seen.pooled) if self._worth is not None else logistic(seen.lasting)
-        return may_change, seen.passing, worth
+        is_long = seen.pieces > _MANY_PIECES
+        return _Message(
+            may_change=seen.changed >= (max(least, _OF_MANY_FROM) if is_long else least),
+            passing=seen.passing,
+            worth=self._worth.of(seen.pooled) if self._worth is not None else logistic(seen.lasting),
+            less_sure=_LESS_SURE if is_long and seen.changed < _CHATTING_BELOW else 0.0,
+        )
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
@@ -175,8 +195,8 @@ class OnnxPairModel:
         shares = [math.exp(one - most) for one in kinds]
         changed = most + math.log(sum(shares)) - stands
         replaced, ended, part = (one / sum(shares) for one in shares)
-        probability = logistic(self._about.scale * changed + self._about.shift)
-        return PairScores(probability, replaced, ended, part, logistic(retracted))
+        sure = self._about.scale * changed + self._about.shift - self._looked(pair.newer).less_sure
+        return PairScores(logistic(sure), replaced, ended, part, logistic(retracted))
 
     def _loaded(self) -> _Loaded:
         with self._lock:
