@@ -209,6 +209,68 @@ def test_a_day_of_another_clause_dates_no_change() -> None:
     assert (found.kind, found.since) == (RelationKind.SUPERSEDES, None)
 
 
+SATURDAY, FIRST = datetime(2026, 6, 20, tzinfo=UTC), datetime(2026, 7, 1, tzinfo=UTC)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("newer", "done", "since"),
+    [
+        ("We moved to Lyon on Saturday.", True, None),
+        ("We're moving to Lyon on Saturday.", False, SATURDAY),
+        ("We moved to Lyon on the 1st.", True, None),
+        ("We're moving to Lyon on the 1st.", False, FIRST),
+        ("周六搬到里昂了。", True, None),
+        ("周六搬到里昂。", False, SATURDAY),
+        ("Desde el sábado vivo en Lyon.", True, None),
+        ("From Saturday I live in Lyon.", True, SATURDAY),
+        ("On next Saturday I move to Lyon.", True, SATURDAY),
+        ("I live in Lyon on 1 July.", True, FIRST),
+        ("Ab Samstag wohne ich in Lyon.", True, SATURDAY),
+        ("下周一搬到里昂。", True, datetime(2026, 6, 22, tzinfo=UTC)),
+        ("I signed it on Saturday and from 1 July I live in Lyon.", True, FIRST),
+        ("I sign it on Saturday and from 1 July I live in Lyon.", False, SATURDAY),
+    ],
+)
+def test_a_day_of_what_is_done_is_past_unless_its_words_say_that_it_is_to_come(
+    newer: str, done: bool, since: datetime | None
+) -> None:
+    model = TablePairModel({(newer, OLD): CHANGES}, done=[newer] if done else [])
+    (found,) = TrainedJudge(model).judge(said(newer), [said(OLD)])
+    assert found is not None
+    assert (found.kind, found.since) == (RelationKind.SUPERSEDES, since)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(("probability", "since"), [(0.85, SATURDAY), (0.86, None)])
+def test_what_is_less_surely_done_is_to_come(probability: float, since: datetime | None) -> None:
+    class Telling(TablePairModel):
+        def tells_done(self, texts: Sequence[str]) -> list[float]:
+            return [probability] * len(texts)
+
+    newer = "To Lyon on Saturday."
+    (found,) = TrainedJudge(Telling({(newer, OLD): CHANGES})).judge(said(newer), [said(OLD)])
+    assert found is not None
+    assert found.since == since
+
+
+def test_of_a_long_message_the_part_that_names_the_day_says_whether_it_is_done() -> None:
+    filler = "The weather was fine and we sat outside for hours and hours, all of us together in the sun. " * 3
+    part, asked = "We moved to Lyon on Saturday.", list[str]()
+
+    class Telling(Noted):
+        def tells_done(self, texts: Sequence[str]) -> list[float]:
+            asked.extend(texts)
+            return [float("Saturday" in text) for text in texts]
+
+    (found,) = TrainedJudge(Telling()).judge(said(filler + part), [said(OLD)])
+    assert found is not None
+    assert found.since is None
+    assert len(asked) == 1
+    assert part in asked[0]
+    assert len(asked[0]) < len(filler + part)
+
+
 @pytest.mark.spec("P-24")
 def test_a_bound_in_another_sentence_bounds_nothing_of_the_change() -> None:
     newer = "I moved to Lyon. The office is closed until Friday."
@@ -269,6 +331,9 @@ class Noted:
 
     def worth_keeping(self, texts: Sequence[str]) -> list[float]:
         return [1.0] * len(texts)
+
+    def tells_done(self, texts: Sequence[str]) -> list[float]:
+        return [0.0] * len(texts)
 
     def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
         return [()] * len(pairs)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.coming_dates import MOST_DAYS_AHEAD, coming_date, names_a_day
+from recollect.text.coming_dates import MOST_DAYS_AHEAD, coming_date, coming_dates, names_a_day
 
 MONDAY = datetime(2026, 11, 16, 21, tzinfo=UTC)
 
@@ -58,6 +58,44 @@ def test_a_day_ahead_is_read_with_its_place(text: str, day: str, words: str) -> 
 )
 def test_what_is_past_far_away_or_no_day_is_none(text: str) -> None:
     assert coming_date(text, MONDAY) is None
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("We moved on Saturday", True),
+        ("On the Saturday we moved", True),
+        ("our lease began on the 1st, all fine", True),
+        ("Desde el lunes trabajo en Bosch", True),
+        ("da lunedì", True),
+        ("umowa od 5.", True),
+        ("周六搬到利斯了", True),
+        ("on next Saturday", False),
+        ("from Saturday", False),
+        ("starting the 1st", False),
+        ("come Monday", False),
+        ("ab Montag", False),
+        ("zum 1.", False),
+        ("a partir del lunes", False),
+        ("dès lundi", False),
+        ("周六起", False),
+        ("土曜日から", False),
+        ("on 1 December", False),
+        ("desde diciembre", False),
+        ("next week", False),
+    ],
+)
+def test_whether_the_words_say_that_the_day_is_to_come(text: str, is_open: bool) -> None:
+    found = coming_date(text, MONDAY)
+    assert found is not None
+    assert found.open is is_open
+
+
+def test_all_days_ahead_are_read_in_the_order_of_the_text() -> None:
+    text = "signed on Friday, from 1 December in Leith, since Monday without a car"
+    found = coming_dates(text, MONDAY)
+    assert [text[slice(*one.span)] for one in found] == ["on Friday", "1 December"]
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,13 @@ def messages() -> Iterator[Message]:
             yield Message(group, month.lang, text, name in kept, _MONTHS)
 
 
-def fitted(states: Floats, told: Floats, weights: Floats) -> LearnedShare:
+def fitted(states: Floats, told: Floats, weights: Floats, decay: float = _DECAY) -> LearnedShare:
     """The curve; weights decay alike, whatever the spread of what they stand before."""
     mean = numpy.average(states, axis=0, weights=weights)
     spread = numpy.sqrt(numpy.average((states - mean) ** 2, axis=0, weights=weights)) + 1e-9
     features = numpy.hstack([(states - mean) / spread, numpy.ones((len(states), 1))])
-    decay = numpy.append(numpy.full(states.shape[1], _DECAY), _LEAST_DECAY)
-    found = logistic_regression(features, told, decay, weights / weights.mean())
+    decays = numpy.append(numpy.full(states.shape[1], decay), _LEAST_DECAY)
+    found = logistic_regression(features, told, decays, weights / weights.mean())
     row = found[:-1] / spread
     return LearnedShare(row.astype(numpy.float32), float(found[-1] - mean @ row))
 
@@ -76,7 +76,7 @@ def main() -> None:
     states = numpy.stack([model.early_states(one.text) for one in told]).astype(numpy.float64)
     _report(told, states)
     if given.write:
-        _write(model.version, _curve(told, states))
+        store_row(WORTH_FILE, model.version, _curve(told, states))
 
 
 def _curve(told: list[Message], states: Floats) -> LearnedShare:
@@ -105,10 +105,11 @@ def _figures(keep: numpy.ndarray, shares: numpy.ndarray) -> str:
     )
 
 
-def _write(version: str, curve: LearnedShare) -> None:
+def store_row(file: Path, version: str, curve: LearnedShare) -> None:
+    """Where the judge's adapter reads it, for the judge of this version."""
     packed = base64.b64encode(curve.weights.astype("<f4").tobytes()).decode("ascii")
     stored = {"judge": version, "weights": packed, "bias": round(curve.bias, 4)}
-    WORTH_FILE.write_text(json.dumps(stored) + "\n", "ascii")
+    file.write_text(json.dumps(stored) + "\n", "ascii")
 
 
 if __name__ == "__main__":

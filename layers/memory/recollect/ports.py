@@ -500,6 +500,12 @@ class PairModel(Protocol):
     def worth_keeping(self, texts: Sequence[str]) -> list[float]:
         """Of each the probability that it states something worth knowing in two months. Raises NotReady."""
 
+    def tells_done(self, texts: Sequence[str]) -> list[float]:
+        """Of each that names a day the probability that the day is past and what is told is done. Raises NotReady.
+
+        0.0 where the model has not learnt to tell.
+        """
+
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
 

@@ -1,19 +1,25 @@
 """Both adapters of `PairModel` keep its contract; the trained one means what it says, in several languages."""
 
 import json
+import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from recollect.adapters.embedders.model_folder import ENDED_FILE, JUDGE_FILE
-from recollect.adapters.judges.onnx_pairs import WORTH_FILE, OnnxPairModel
+from recollect.adapters.judges.onnx_pairs import DONE_FILE, WORTH_FILE, OnnxPairModel, _FirstLook, _Loaded
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contracts.pair_model import PAIRS, PairModelContract
+from recollect.contradictions.judge import RelationKind, Said
 from recollect.contradictions.pairs import PairScores, StatementPair
+from recollect.contradictions.trained import LEAST_DONE, TrainedJudge
 from recollect.core.errors import NotReady
 from recollect.memories.worth_keeping import LEAST_LASTING
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
+
+SATURDAY = datetime(2026, 6, 20, tzinfo=UTC)
 
 
 class TestTable(PairModelContract):
@@ -92,8 +98,58 @@ class TestOnnx(PairModelContract):
         first, second = model.relate([StatementPair(again, wish), StatementPair(new, moved)])
         assert first.changed < ConflictRules().settle <= second.changed
 
-    def test_what_is_worth_keeping_was_fitted_to_this_judge(self, model: PairModel) -> None:
-        assert json.loads(WORTH_FILE.read_text("ascii"))["judge"] == model.version
+    @pytest.mark.parametrize("file", [WORTH_FILE, DONE_FILE])
+    def test_the_rows_over_early_states_were_fitted_to_this_judge(self, model: PairModel, file: Path) -> None:
+        assert json.loads(file.read_text("ascii"))["judge"] == model.version
+
+    @pytest.mark.spec("P-24")
+    @pytest.mark.parametrize(
+        ("done", "ahead"),
+        [
+            ("We moved to Leith on Saturday", "We're moving to Leith on Saturday"),
+            ("Wir sind am Samstag nach Leith gezogen", "Wir ziehen am Samstag nach Leith"),
+            ("Desde el sábado vivimos en Leith", "El sábado nos vamos a mudar a Leith"),
+        ],
+    )
+    def test_what_is_done_is_told_from_what_is_to_come(self, model: PairModel, done: str, ahead: str) -> None:
+        told, coming = model.tells_done([done, ahead])
+        assert told >= LEAST_DONE > coming
+
+    @pytest.mark.spec("P-24")
+    @pytest.mark.parametrize(
+        ("older", "newer", "since"),
+        [
+            ("We live in Marchmont", "We moved to Leith on Saturday", None),
+            ("We live in Marchmont", "We're moving to Leith on Saturday", SATURDAY),
+            ("Wir wohnen in Marchmont", "Wir sind am Samstag nach Leith gezogen", None),
+            ("Wir wohnen in Marchmont", "Ab Samstag wohnen wir in Leith", SATURDAY),
+            ("Vivimos en Marchmont", "Desde el sábado vivimos en Leith", None),
+            ("Vivimos en Marchmont", "A partir del sábado viviremos en Leith", SATURDAY),
+        ],
+    )
+    def test_a_move_that_is_done_holds_at_once_and_one_to_come_from_its_day(
+        self, model: PairModel, older: str, newer: str, since: datetime | None
+    ) -> None:
+        told = Said(id="newer", text=newer, at=SATURDAY - timedelta(days=4))
+        (found,) = TrainedJudge(model).judge(told, [Said(id="older", text=older, at=told.at - timedelta(days=9))])
+        assert found is not None
+        assert (found.kind, found.since) == (RelationKind.SUPERSEDES, since)
+
+    @pytest.mark.spec("P-24")
+    def test_whether_it_is_done_is_read_of_the_first_look(
+        self, e5_folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        model, text = OnnxPairModel(e5_folder), "We moved to Leith on Saturday"
+        looked, first_look = list[StatementPair](), _Loaded.first_look
+
+        def noted(self: _Loaded, pair: StatementPair) -> _FirstLook:
+            looked.append(pair)
+            return first_look(self, pair)
+
+        monkeypatch.setattr(_Loaded, "first_look", noted)
+        model.may_change([text])
+        model.tells_done([text])
+        assert looked == [StatementPair(text, "")]
 
     @pytest.mark.spec("P-24")
     @pytest.mark.parametrize(
@@ -106,6 +162,14 @@ class TestOnnx(PairModelContract):
     )
     def test_what_holds_for_a_while_is_told_from_what_lasts(self, model: PairModel, lasts: str, passes: str) -> None:
         assert model.may_pass([lasts, passes]) == [False, True]
+
+
+def test_of_another_judge_nothing_is_told_to_be_done(e5_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(e5_folder, folder)
+    about = json.loads((folder / JUDGE_FILE).read_text("ascii"))
+    (folder / JUDGE_FILE).write_text(json.dumps(about | {"version": "another"}), "ascii")
+    assert OnnxPairModel(folder).tells_done(["We moved to Leith on Saturday"]) == [0.0]
 
 
 def test_a_folder_without_a_judge_says_how_to_build_one(tmp_path: Path) -> None:

@@ -61,6 +61,9 @@ class PairModelContract:
         assert model.may_pass(texts) == [model.may_pass([text])[0] for text in texts]
         assert model.worth_keeping([]) == []
         assert model.worth_keeping(texts) == [model.worth_keeping([text])[0] for text in texts]
+        assert model.tells_done([]) == []
+        assert model.tells_done(texts) == [model.tells_done([text])[0] for text in texts]
+        assert all(0 <= share <= 1 for share in model.tells_done(texts))
 
     def test_what_changes_something_passes_the_first_look(self, model: PairModel) -> None:
         scores = model.relate(PAIRS)

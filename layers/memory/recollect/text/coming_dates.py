@@ -46,6 +46,10 @@ _OF_A_MONTH = (
     re.compile(rf"{BEGINNING}{MONTH}(?:{SPACE}{YEAR}|(?!{SPACE}[0-9]))(?!\w)", re.IGNORECASE),
     re.compile(rf"(?:{YEAR}[年년]\s?)?(?P<month>[0-9]{{1,2}})[月월]份?(?:から|より|起|开始|開始|부터)"),
 )
+_OPEN_ARTICLE = r"(?:(?:the|el|la|il|de|del|da|do)\s{1,8})?"
+_OPEN = re.compile(rf"(?:on|desde|dal?|dalla|od|с|з|від|от)l?{SPACE}{_OPEN_ARTICLE}\S{{1,24}}", re.IGNORECASE)
+"""What names a day that may as well be past: "on Saturday", "desde el lunes"."""
+_FROM_THEN = re.compile(r"(?:から|より|起|开始|開始|부터)")
 _OF_A_WEEKDAY = re.compile(rf"{BEGINNING}(?P<name>{NAME})(?!\w)", re.IGNORECASE)
 UNSPACED_WEEKDAY = re.compile(
     r"(?P<name>(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)"
@@ -57,22 +61,40 @@ _OF_A_NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ComingDate:
-    """A day ahead: its first instant in UTC, and where the text names it, half-open."""
+    """A day ahead: its first instant in UTC, and where the text names it, half-open.
+
+    `open`: it is the next of its name, and nothing beside it says that it is to come ("on Saturday").
+    """
 
     begins: datetime
     span: tuple[int, int]
+    open: bool = False
 
 
 def coming_date(text: str, at: datetime) -> ComingDate | None:
-    """The first that the text names within a year after `at` (with a zone); None without one.
+    """The first that the text names within a year after `at` (with a zone); None without one."""
+    return next(iter(coming_dates(text, at)), None)
 
-    A week, month or year ahead begins with its first day.
-    """
+
+def coming_dates(text: str, at: datetime) -> tuple[ComingDate, ...]:
+    """All that it names, in its order. A week, month or year ahead begins with its first day."""
     now = at.astimezone(UTC)
-    found = (ComingDate(datetime.combine(day, time.min, UTC), span) for day, span in _days(text, now.date()))
+    found = (
+        ComingDate(datetime.combine(day, time.min, UTC), span, _is_open(text, span))
+        for day, span in _days(text, now.date())
+    )
     told = (one for one in found if SINCE.search(text[max(0, one.span[0] - _BEFORE) : one.span[0]]) is None)
-    ahead = [one for one in told if now < one.begins <= now + timedelta(days=MOST_DAYS_AHEAD)]
-    return min(ahead, key=lambda one: one.span, default=None)
+    ahead = (one for one in told if now < one.begins <= now + timedelta(days=MOST_DAYS_AHEAD))
+    return tuple(sorted(ahead, key=lambda one: one.span))
+
+
+def _is_open(text: str, span: tuple[int, int]) -> bool:
+    """Of a weekday or a day's number; a day of a month is the nearest, and lies where the calendar has it."""
+    words = text[slice(*span)]
+    if UNSPACED_WEEKDAY.fullmatch(words):
+        return _FROM_THEN.match(text, span[1]) is None
+    month = _OF_A_MONTH[0].fullmatch(words)
+    return _OPEN.fullmatch(words) is not None and (month is None or numbers(month) is None)
 
 
 def names_a_day(text: str) -> bool:

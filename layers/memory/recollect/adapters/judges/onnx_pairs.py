@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _NUMBERS = ("scale", "shift", "message_from", "pair_from", "passing_from")
 WORTH_FILE = Path(__file__).with_name("worth_keeping.json")
 """The row over early states that `infra/tools/judge/worth.py` fitted, and the version of the judge that it is for."""
+DONE_FILE = Path(__file__).with_name("tells_done.json")
+"""The same of what tells of something done, by `infra/tools/judge/tenses.py`."""
 
 _MANY_PIECES, _OF_MANY_FROM = 30, -1.4
 """A message of more pieces changes nothing below this early logit, a little above a short one's bar.
@@ -82,12 +84,13 @@ class _FirstLook:
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """What the first layers say of a message alone: whether it may change anything, the logit of passing, the
-    probability of being worth keeping, and how much less sure, as a logit, whatever it changes is."""
+    """What is kept of the first look at a message alone: a logit, `passing`, probabilities, and how much less sure, as
+    a logit, whatever it changes is."""
 
     may_change: bool
     passing: float
     worth: float
+    done: float
     less_sure: float
 
 
@@ -133,7 +136,7 @@ class OnnxPairModel:
         self._lock = Lock()
         self._model: _Loaded | None = None
         self._ending: InferenceSession | None = None
-        self._worth = _row_for(self.version)
+        self._worth, self._done = (_row_for(file, self.version) for file in (WORTH_FILE, DONE_FILE))
         self._looked = lru_cache(_CACHED_TEXTS)(self._look)
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
@@ -148,6 +151,13 @@ class OnnxPairModel:
         """The probability of each that it is worth keeping, by the first layers alone. Raises NotReady."""
         return [self._looked(text).worth for text in texts]
 
+    def tells_done(self, texts: Sequence[str]) -> list[float]:
+        """The probability of each that what it tells is done, by the first layers alone. Raises NotReady.
+
+        0.0 where no row was fitted to this judge.
+        """
+        return [self._looked(text).done for text in texts]
+
     def early_states(self, text: str) -> FloatArray:
         """What the first layers make of a message alone, (2 width). Raises NotReady."""
         return self._loaded().first_look(StatementPair(text, "")).pooled
@@ -159,6 +169,7 @@ class OnnxPairModel:
             may_change=seen.changed >= (max(least, _OF_MANY_FROM) if is_long else least),
             passing=seen.passing,
             worth=self._worth.of(seen.pooled) if self._worth is not None else logistic(seen.lasting),
+            done=self._done.of(seen.pooled) if self._done is not None else 0.0,
             less_sure=_LESS_SURE if is_long and seen.changed < _CHATTING_BELOW else 0.0,
         )
 
@@ -211,9 +222,9 @@ def _read(folder: Path) -> _About:
     return _About(str(about["version"]), *numbers_in(about, _NUMBERS, folder, "judge"))
 
 
-def _row_for(version: str) -> LearnedShare | None:
-    """The row that was fitted to the states of this judge; another judge keeps its own."""
-    stored = json.loads(WORTH_FILE.read_text("ascii"))
+def _row_for(file: Path, version: str) -> LearnedShare | None:
+    """The row that was fitted to the states of this judge; None of another's."""
+    stored = json.loads(file.read_text("ascii"))
     if stored["judge"] != version:
         return None
     return LearnedShare(np.frombuffer(base64.b64decode(stored["weights"]), "<f4"), stored["bias"])

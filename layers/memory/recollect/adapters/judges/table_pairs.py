@@ -8,7 +8,7 @@ from recollect.contradictions.pairs import EndedPiece, PairScores, StatementPair
 
 class TablePairModel:
     """`rows`: scores by the texts of newer and older; other pairs stand. `lasting`: texts that hold for good; `ended`:
-    by the same texts the words that end."""
+    by the same texts the words that end; `done`: texts that tell of what is done."""
 
     version = "table"
 
@@ -17,10 +17,12 @@ class TablePairModel:
         rows: Mapping[tuple[str, str], PairScores],
         lasting: Collection[str] = (),
         ended: Mapping[tuple[str, str], str] = MappingProxyType({}),
+        done: Collection[str] = (),
     ) -> None:
         self._rows = dict(rows)
         self._lasting = frozenset(lasting)
         self._ended = dict(ended)
+        self._done = frozenset(done)
         self._newer = {newer for newer, _ in rows}
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
@@ -34,6 +36,10 @@ class TablePairModel:
     def worth_keeping(self, texts: Sequence[str]) -> list[float]:
         """A table forgets nothing: 1.0."""
         return [1.0] * len(texts)
+
+    def tells_done(self, texts: Sequence[str]) -> list[float]:
+        """1.0 of those in `done`."""
+        return [float(text in self._done) for text in texts]
 
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order."""
