@@ -8,7 +8,7 @@ from recollect.contradictions.parts import UNSPACED, Span, clause_spans
 from recollect.memories.memory import left_of
 from recollect.text.terms import query_terms
 
-_ENDED = 0.38
+_ENDED = 0.45
 _BETWEEN_ENDED = 0.25
 """From here on a word ends that stands between two that do."""
 _NEARLY_ALL = 0.75
