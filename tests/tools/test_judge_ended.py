@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from infra.tools.judge.ended_examples import (
-    HELD_LISTS,
     KINDS,
     LISTS,
     NOT_LEARNT,
@@ -21,6 +20,7 @@ from infra.tools.judge.ended_examples import (
 from infra.tools.judge.ended_rows import EndedRows, read, write
 from infra.tools.judge.ended_scores import ended_lines
 from infra.tools.judge.examples import Month, Part
+from infra.tools.judge.held import HELD_LISTS
 from infra.tools.judge.layer_files import RANK, write_moves
 from recollect.adapters.embedders.building.trained_layers import read_layers_over
 from recollect.adapters.judges.table_pairs import TablePairModel

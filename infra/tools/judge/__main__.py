@@ -14,17 +14,16 @@ from pathlib import Path
 
 from infra.tools.judge.bundle import pack, tensors_of
 from infra.tools.judge.bundle import write as write_bundle
+from infra.tools.judge.ended_examples import LISTS, list_pairs
 from infra.tools.judge.examples import PAIRS, Example, cases, for_a_while, months, talks, written
-from infra.tools.judge.held import NOT_LEARNT, PERSONS, PLAIN
+from infra.tools.judge.held import HELD_LISTS, NOT_LEARNT, PERSONS, PLAIN
 from infra.tools.judge.nearest import Nearest
 from infra.tools.judge.sampling import Sampling, held_out, sampled
 from recollect.adapters.embedders.unigram import read_unigram
 
 ROOT = Path(__file__).parents[3]
 LAYERS = ROOT / "layers/memory/recollect/adapters/embedders/building/judge_layers.npz"
-TALKS, CASES, MONTHS, LASTING, LISTS = (
-    Path(__file__).with_name(name) for name in ("talks", "cases", "months", "lasting", "lists")
-)
+TALKS, CASES, MONTHS, LASTING = (Path(__file__).with_name(name) for name in ("talks", "cases", "months", "lasting"))
 
 
 def main() -> None:
@@ -73,7 +72,6 @@ def _export(given: argparse.Namespace, _: Nearest) -> None:
 
 
 def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
-    from infra.tools.judge.ended_examples import HELD_LISTS, list_pairs
     from infra.tools.judge.ended_scores import ended_lines
     from infra.tools.judge.evaluate import (
         calibration_lines,

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from infra.tools.judge.__main__ import LAYERS, MONTHS, ROOT, TALKS
 from infra.tools.judge.bundle import tensors_of
 from infra.tools.judge.ended_examples import (
-    HELD_LISTS,
     LISTS,
     list_pairs,
     of_lists,
@@ -32,6 +31,7 @@ from infra.tools.judge.ended_examples import (
 from infra.tools.judge.ended_rows import EndedRows, read, rows_of, write
 from infra.tools.judge.ended_scores import ended_lines
 from infra.tools.judge.examples import months, talks, written
+from infra.tools.judge.held import HELD_LISTS
 from recollect.adapters.embedders.building.build import ENDED_LAYERS_FILE
 from recollect.adapters.embedders.unigram import read_unigram
 from recollect.adapters.judges.onnx_pairs import OnnxPairModel

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.tools.judge.examples import LABELS, Example, Month, Part, Talk
-from infra.tools.judge.held import HELD, PLAIN
+from infra.tools.judge.held import HELD, HELD_LIST_GROUPS, PLAIN
 from recollect.adapters.judges.pair_pieces import SplitPieces
 from recollect.contradictions.parts import Span, clause_spans
 from recollect.contradictions.trained import NEWER_TOKENS, OLDER_TOKENS, parts_read, placed_parts
@@ -27,8 +27,7 @@ LIST, MONTH, NEAR, PAIR, NOTHING = "list", "month", "month_near", "pair", "nothi
 _WEIGHTS: Final = {MONTH: 1.0, NEAR: 0.5, PAIR: 0.7, NOTHING: 0.6}
 _LIST_WEIGHTS: Final = {True: 1.5, False: 0.8}
 """By whether any of its words ends."""
-HELD_LISTS: Final = frozenset({"w4"})
-NOT_LEARNT: Final = HELD | PLAIN | {f"{LIST}-{one}" for one in HELD_LISTS}
+NOT_LEARNT: Final = HELD | PLAIN | HELD_LIST_GROUPS
 """Writers that the model in the repository has not learnt from."""
 _MOST_ENDING, _MOST_STANDING, _MOST_HELD = 2200, 1200, 400
 _MONTH_MESSAGES, _TALK_TURNS = 12, 18

@@ -24,14 +24,13 @@ _BESIDE_OTHERS: Final = 0.6
 LASTING: Final = "lasting"
 """The kind of an example that is a message alone, labelled by whether it is worth keeping."""
 LABELS: Final = {"none": 0, "replaces": 1, "ends": 2, "part": 3}
-_LISTED: Final = {"part": LABELS["part"], "whole": LABELS["replaces"]}
 _CASES: Final = {"replacement": 1, "polarity": 2, "retraction": 2, "partial": 3}
 """By shape; a bounded change is left out, since a date reader decides it."""
 
 
 _NEARLY_ALL = 0.7
-KNOWN_BY = 16
-"""Characters by which what is read at once is known to hold labelled words, which may go on behind it."""
+_KNOWN_BY = 16
+"""Characters by which a part that is read at once is known to hold labelled words."""
 ONLY = re.compile(r"\b(?:week|day|month|weekend|time|once|today|days|weeks) only\b")
 """The kinds of what holds for a while only, in the months."""
 
@@ -141,11 +140,11 @@ class Month:
 
     def touches(self, newer: str, older: str) -> bool:
         """Whether these parts of messages hold words of a change and words that it ends."""
-        return any(_begins_in(new, newer) and _begins_in(old, older) for new, old in self.changes)
+        return any(begins_in(new, newer) and begins_in(old, older) for new, old in self.changes)
 
     def _holding(self, words: Part, most_tokens: int) -> list[str]:
         """The parts of a message that are read at once and hold these words."""
-        return [one for one in parts_read(self.messages[words.id], most_tokens) if _begins_in(words, one)]
+        return [one for one in parts_read(self.messages[words.id], most_tokens) if begins_in(words, one)]
 
 
 def _within(label: int, old: Part, older: str) -> int:
@@ -153,8 +152,9 @@ def _within(label: int, old: Part, older: str) -> int:
     return label if len(old.words) > _NEARLY_ALL * len(older) else LABELS["part"]
 
 
-def _begins_in(words: Part, text: str) -> bool:
-    return words.words[:KNOWN_BY] in text
+def begins_in(words: Part, text: str) -> bool:
+    """Whether a part that is read at once holds these words, which may go on behind it."""
+    return words.words[:_KNOWN_BY] in text
 
 
 def months(folder: Path) -> Iterator[Month]:
@@ -184,14 +184,6 @@ def lasting(folder: Path) -> Iterator[Example]:
         for row in map(json.loads, path.read_text("utf-8").splitlines()):
             if row["keep"] in (0, 1):
                 yield Example(path.stem, row["lang"], row["text"], "", row["keep"], LASTING)
-
-
-def listed(folder: Path) -> Iterator[Example]:
-    """Older messages of several things with newer ones that end some, all or none of these."""
-    for path in sorted(folder.glob("*.jsonl")):
-        for row in map(json.loads, path.read_text("utf-8").splitlines()):
-            label = _LISTED.get(row["kind"], 0)
-            yield Example(f"list-{path.stem}", row["lang"], row["newer"], row["older"], label, row["kind"])
 
 
 def cases(folder: Path) -> Iterator[Example]:

@@ -8,8 +8,9 @@ PLAIN: Final = frozenset({"xa", "xb", "xc"})
 """Plain first statements, by writers of whom it has learnt others."""
 PERSONS: Final = frozenset({"pc"})
 """Persons who tell nine matters of their lives and change four of them: each message against each of the nine."""
-LISTS: Final = frozenset({"list-w4"})
-"""Older messages of several things, of which a newer one ends some."""
+HELD_LISTS: Final = frozenset({"w4"})
+"""Writers of older messages of several things, of which a newer one ends some."""
+HELD_LIST_GROUPS: Final = frozenset(f"list-{one}" for one in HELD_LISTS)
 CHOSEN_LASTING: Final = frozenset(f"o{letter}" for letter in "abcdefghijklmnop")
 """Writers of months who named some of what lasts, not all: whether a message is worth keeping is not learnt of them."""
-NOT_LEARNT: Final = HELD | PLAIN | PERSONS | LISTS
+NOT_LEARNT: Final = HELD | PLAIN | PERSONS | HELD_LIST_GROUPS

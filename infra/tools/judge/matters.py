@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from infra.tools.judge.examples import KNOWN_BY, LABELS, LASTING, Example, Month, Part
+from infra.tools.judge.examples import LABELS, LASTING, Example, Month, Part, begins_in
 from infra.tools.judge.held import CHOSEN_LASTING
 from infra.tools.judge.nearest import Nearest
 from recollect.contradictions.trained import NEWER_TOKENS, OLDER_TOKENS, parts_read
@@ -45,7 +45,7 @@ def of_month(month: Month, nearest: Nearest, most: int) -> Iterator[Example]:
     changing, kept = {new for new, _ in month.changes}, {one.id for one in month.lasting}
     for (name, text), parts in zip(month.messages.items(), newer, strict=True):
         for part in parts:
-            told = any(one.id == name and one.words[:KNOWN_BY] in part for one in changing)
+            told = any(one.id == name and begins_in(one, part) for one in changing)
             yield Example(month.group, month.lang, part, "", int(told), "alone")
         if month.group not in CHOSEN_LASTING:
             yield Example(month.group, month.lang, text, "", int(name in kept), LASTING)

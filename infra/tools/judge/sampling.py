@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from infra.tools.judge.ended_examples import LIST, PART, WHOLE, list_pairs
 from infra.tools.judge.examples import (
+    LABELS,
     OTHER_MATTER,
     Example,
     Month,
     Talk,
     cases,
     lasting,
-    listed,
     months,
     relation_pairs,
     stale_turns,
@@ -26,6 +27,7 @@ from infra.tools.judge.nearest import Nearest
 from recollect.contradictions.candidates import JUDGED
 
 _CROSSED_AMONG, _CROSSED_FROM = 60, 15
+_LISTED = {PART: LABELS["part"], WHOLE: LABELS["replaces"]}
 _WRITTEN_BY_A_MODEL = ("assistant", "bot", "model")
 
 
@@ -74,6 +76,13 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
     found += (one for one in listed(sampling.lists) if one.group not in sampling.held)
     told = (one for one in written if one.kind != OTHER_MATTER)
     return [*found, *(alone(one) for one in told if rng.random() < sampling.alone_share)]
+
+
+def listed(folder: Path) -> Iterator[Example]:
+    """Older messages of several things with newer ones that end some, all or none of these."""
+    for one in list_pairs(folder):
+        label = _LISTED.get(one.kind, 0)
+        yield Example(f"{LIST}-{one.writer}", one.lang, one.newer, one.older, label, one.kind)
 
 
 def held_out(sampling: Sampling, nearest: Nearest) -> dict[str, list[Example]]:
