@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 
 from infra.tools.judge.examples import Example, Talk, stale_turns
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import candidate_pairs
 from recollect.contradictions.candidates import JUDGED
+from recollect.contradictions.judge import Said
 from recollect.contradictions.pairs import StatementPair
+from recollect.contradictions.trained import TrainedJudge
 from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
@@ -20,6 +22,7 @@ ASKED = ConflictRules().ask
 THRESHOLDS = (0.15, 0.3, 0.4, 0.55, 0.65, 0.7, 0.75, 0.8, 0.85)
 STEPS = (0.0, 0.1, 0.3, 0.4, 0.55, 0.65, 0.75, 0.85, 0.9)
 Scores = Mapping[tuple[int, int], float]
+_BEGIN = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
 
 def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
@@ -31,10 +34,19 @@ def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
 
 
 def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
-    """That of each pair that a service would ask about, by the places of newer and older; without what is unsure."""
-    pairs = [one for one in candidate_pairs(talk, nearest, JUDGED) if one not in talk.unsure]
-    found = changed_by(model, [talk.example(*pair) for pair in pairs])
-    return dict(zip(pairs, found.tolist(), strict=True))
+    """How sure the judge is of each pair that a service would ask about, by the places of newer and older, as in use;
+    without what is unsure, and without those of which it says nothing."""
+    judge, found = TrainedJudge(model), dict[tuple[int, int], float]()
+    said = {
+        place: Said(id=str(place), text=talk.turns[place][1], at=_BEGIN + timedelta(hours=place))
+        for place in talk.users
+    }
+    for new, newer in said.items():
+        older = [place for place in said if place < new]
+        near = [older[at] for at in nearest.of(newer.text, [said[place].text for place in older], JUDGED)]
+        relations = judge.judge(newer, [said[place] for place in near], ASKED) if judge.states(newer) else ()
+        found |= {(new, old): one.confidence for old, one in zip(near, relations, strict=False) if one is not None}
+    return {pair: score for pair, score in found.items() if pair not in talk.unsure}
 
 
 def pair_lines(examples: Sequence[Example], scores: FloatArray) -> Iterator[str]:

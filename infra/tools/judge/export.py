@@ -18,8 +18,8 @@ from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
 VERSION = "e5-judge.8"
 RELEVANCE_VERSION = "e5-relevance.2"
-ENDED_VERSION = "e5-ended.2"
-QUESTION_VERSION = "e5-question.1"
+ENDED_VERSION = "e5-ended.3"
+QUESTION_VERSION = "e5-question.2"
 _QUESTION_RANK = 8
 """Of what moved in the encoder of questions. With 10 (64 % of its squares), 16 (71 %) and all of it questions find the
 same; with 10 a bare installation had 60.04 MB, where it is to stay below 60."""
