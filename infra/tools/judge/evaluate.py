@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infra.tools.judge.examples import Example, Talk, stale_turns
+from infra.tools.judge.in_use import relations
 from infra.tools.judge.nearest import Nearest
-from recollect.contradictions.candidates import JUDGED
 from recollect.contradictions.judge import Said
 from recollect.contradictions.pairs import StatementPair
-from recollect.contradictions.trained import TrainedJudge
 from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
@@ -34,18 +33,14 @@ def changed_by(model: PairModel, examples: Sequence[Example]) -> FloatArray:
 
 
 def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
-    """How sure the judge is of each pair that a service would ask about, by the places of newer and older, as in use;
-    without what is unsure, and without those of which it says nothing."""
-    judge, found = TrainedJudge(model), dict[tuple[int, int], float]()
-    said = {
-        place: Said(id=str(place), text=talk.turns[place][1], at=_BEGIN + timedelta(hours=place))
-        for place in talk.users
-    }
-    for new, newer in said.items():
-        older = [place for place in said if place < new]
-        near = [older[at] for at in nearest.of(newer.text, [said[place].text for place in older], JUDGED)]
-        relations = judge.judge(newer, [said[place] for place in near], ASKED) if judge.states(newer) else ()
-        found |= {(new, old): one.confidence for old, one in zip(near, relations, strict=False) if one is not None}
+    """How sure the judge is of each pair of which it says something, by the places of newer and older, as in use.
+
+    Without what is unsure.
+    """
+    texts = ((place, talk.turns[place][1]) for place in talk.users)
+    said = [Said(id=str(place), text=text, at=_BEGIN + timedelta(hours=place)) for place, text in texts]
+    judged = relations(said, model, nearest, ASKED)
+    found = {(int(newer.id), int(older.id)): relation.confidence for newer, older, relation in judged}
     return {pair: score for pair, score in found.items() if pair not in talk.unsure}
 
 

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from infra.tools.judge.examples import Month
+from infra.tools.judge.in_use import relations
 from infra.tools.judge.nearest import Nearest
-from recollect.contradictions.candidates import JUDGED
 from recollect.contradictions.judge import Relation, RelationKind, Said
-from recollect.contradictions.trained import TrainedJudge
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
 
@@ -42,15 +41,12 @@ class Judged:
 
 def judged(month: Month, model: PairModel, nearest: Nearest) -> Iterator[Judged]:
     """What the product's judge makes of each message and the nearest older ones."""
-    judge, ids = TrainedJudge(model), list(month.messages)
-    days = enumerate(month.messages.values())
-    said = [Said(id=ids[day], text=text, at=_BEGIN + timedelta(days=day), speaker="") for day, text in days]
-    for place, newer in enumerate(said[1:], start=1):
-        near = [said[at] for at in nearest.of(newer.text, [one.text for one in said[:place]], JUDGED)]
-        found = judge.judge(newer, near) if judge.states(newer) else [None] * len(near)
-        relations = dict(zip((one.id for one in near), found, strict=True))
+    days = enumerate(month.messages.items())
+    said = [Said(id=name, text=text, at=_BEGIN + timedelta(days=day)) for day, (name, text) in days]
+    found = {(newer.id, older.id): relation for newer, older, relation in relations(said, model, nearest)}
+    for place, newer in enumerate(said):
         for older in said[:place]:
-            one = _judged(month, newer.id, older.id, relations.get(older.id))
+            one = _judged(month, newer.id, older.id, found.get((newer.id, older.id)))
             if one.words or one.relation:
                 yield one
 

@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--vectors", type=Path, default=ROOT / "build/bench", help="where vectors are kept between runs"
     )
-    parser.add_argument("--held", default="c,m,p,mc,me,u", help="writers that are left out")
+    parser.add_argument("--held", default="c,m,p,mc,me,u,oh", help="writers that are left out")
     parser.add_argument("--epochs", type=float, default=1.5)
     return parser
 
