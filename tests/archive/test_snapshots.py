@@ -13,6 +13,7 @@ from embedded.setting import ANNA, Memory, open_memory, with_parts
 from embedded.standing import Before
 from recollect.archive.snapshot import piece_name, vectors_name
 from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.learned_share import NOTHING_LEARNED
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
 
@@ -79,7 +80,7 @@ def test_vectors_come_with_it_and_nothing_is_embedded_again(memory: Memory, othe
 
     class Silent:
         generation, dimension = memory.app.parts.embedder.generation, 384  # type: ignore[union-attr]
-        of_now = asks = None
+        learned = NOTHING_LEARNED
 
         def encode(self, texts: object, kind: object, **_: object) -> object:
             raise AssertionError("nothing is to be embedded")

@@ -15,6 +15,7 @@ from recollect.context.relevance import (
     lines_wanted,
     not_shown_yet,
     those_that_fit,
+    wishes_besides,
     without_repeated_questions,
 )
 from recollect.context.rendering import memory_note
@@ -102,10 +103,23 @@ def test_of_nearly_equal_questions_the_best_is_kept(hits: list[tuple[str, str, f
     assert [one.id for one in without_repeated_questions(ranked(*one) for one in hits)] == kept
 
 
-@given(st.lists(st.text(min_size=1, max_size=300), max_size=30), st.integers(0, 900))
-def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None:
+def test_a_wish_has_its_place_before_the_hits() -> None:
+    short, best = hit("a", "Two lines at most"), hit("bb", "I moved to Lyon", 0.9)
+    room = count_tokens(memory_note(short, NOW)) + 1
+    assert [one.item.id for one in those_that_fit([best], room, NOW, [short])] == ["a"]
+    assert [one.item.id for one in those_that_fit([best], 800, NOW, [short])] == ["bb", "a"]
+
+
+def test_a_wish_is_shown_once_and_not_where_it_stands_already() -> None:
+    wishes = [hit("a"), hit("bb"), hit("ccc"), hit("dddd", sources=("ccc",)), hit("eeeee")]
+    setting = replace(ASKED, raw_window=frozenset({"bb"}), own=frozenset({"eeeee"}))
+    assert [one.id for one in wishes_besides(wishes, [hit("a")], setting)] == ["ccc"]
+
+
+@given(st.lists(st.text(min_size=1, max_size=300), max_size=30), st.integers(0, 900), st.integers(0, 4))
+def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int, wishes: int) -> None:
     hits = [hit(f"e{place}", text) for place, text in enumerate(texts)]
-    lines = [memory_note(one.item, NOW) for one in those_that_fit(hits, tokens, NOW)]
+    lines = [memory_note(one.item, NOW) for one in those_that_fit(hits[wishes:], tokens, NOW, hits[:wishes])]
     assert count_tokens("\n".join(lines)) <= tokens
 
 
@@ -115,7 +129,7 @@ def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None
     [
         ([1.0, 0.9, 0.8, 0.5, 0.1], 3),
         ([1.0, 0.45, 0.42], 1),
-        ([1.0, 0.55, 0.52, 0.51], 3),
+        ([1.0, 0.55, 0.52, 0.51], 2),
         ([1.0, 0.99, 0.98, 0.97, 0.96], 5),
         ([0.2, 0.16, 0.02], 2),
         ([0.029, 0.02], 0),
@@ -125,7 +139,7 @@ def test_never_more_tokens_than_asked_for(texts: list[str], tokens: int) -> None
     ids=[
         "it ends after three",
         "one is far ahead",
-        "two come next",
+        "one comes next",
         "all are as good",
         "of weak ones the best",
         "all are too weak",

@@ -25,7 +25,7 @@ from recollect.core.errors import (
 )
 from recollect.core.event import ANSWERED_BY, QUOTING_MODEL, ContentType, Role, Source
 from recollect.core.ids import IdSeed
-from recollect.core.learned_share import LearnedShare
+from recollect.core.learned_share import LearnedShare, LearnedShares
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
 from recollect.tool_calls.protocol import ToolCall
@@ -267,7 +267,7 @@ class Asking:
 
     def __init__(self, embedder: Any, bias: float) -> None:
         self._embedder = embedder
-        self.asks = LearnedShare(numpy.zeros(embedder.dimension, numpy.float32), bias)
+        self.learned = LearnedShares(asks=LearnedShare(numpy.zeros(embedder.dimension, numpy.float32), bias))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._embedder, name)

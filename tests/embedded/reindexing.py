@@ -9,6 +9,7 @@ import numpy as np
 from embedded.setting import Memory, with_parts
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.local.search_index import SqliteSearchIndex
+from recollect.core.learned_share import NOTHING_LEARNED
 from recollect.core.vectors import Encoding, FloatArray, TextKind
 from recollect.jobs.job import Job, JobStatus
 from recollect.jobs.run import JobOrder
@@ -23,8 +24,7 @@ class OtherEmbedder:
     generation = OTHER
     dimension = 128
     similarity_scale = question_scale = COSINE
-    of_now = None
-    asks = None
+    learned = NOTHING_LEARNED
 
     def __init__(self) -> None:
         self._hashing = HashingEmbedder()

@@ -11,7 +11,7 @@ import pytest
 from embedded.setting import ANNA, NOON, Away, Memory, away, open_memory, with_parts
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.contracts.examples import some_events
-from recollect.core.learned_share import LearnedShare
+from recollect.core.learned_share import LearnedShare, LearnedShares
 from recollect.core.scope import Scope
 from recollect.core.vectors import Encoding, TextKind
 from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
@@ -52,7 +52,9 @@ def test_the_order_is_the_same_before_and_after_projection(memory: Memory, mode:
 class TowardsTheBakery(HashingEmbedder):
     """To it whatever is asked as a question lies at the last text; a query in the words of the second asks of now."""
 
-    of_now: Any = LearnedShare(HashingEmbedder().encode([TEXTS[1]], TextKind.QUERY)[0].vector * 50, -25.0)
+    learned: Any = LearnedShares(
+        of_now=LearnedShare(HashingEmbedder().encode([TEXTS[1]], TextKind.QUERY)[0].vector * 50, -25.0)
+    )
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         own = super().encode(texts, kind, with_tokens=with_tokens)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from recollect.core.learned_share import LearnedShare
+from recollect.core.learned_share import LearnedShares
 from recollect.core.vectors import Encoding, FloatArray, TextKind
 from recollect.retrieval.pooling import COSINE, SimilarityScale
 
@@ -73,12 +73,8 @@ class BenchEmbedder:
         return COSINE
 
     @property
-    def of_now(self) -> LearnedShare | None:
-        return self._embedder.of_now
-
-    @property
-    def asks(self) -> LearnedShare | None:
-        return self._embedder.asks
+    def learned(self) -> LearnedShares:
+        return self._embedder.learned
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """As the real one; with `live` off a text that was prepared costs nothing."""

@@ -15,7 +15,6 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,26 +24,13 @@ from numpy.typing import NDArray
 from infra.tools.judge.__main__ import TALKS
 from infra.tools.judge.examples import PAIRS, Example, relation_pairs
 from infra.tools.judge.held import NOT_LEARNT
-from infra.tools.ranking.curves import Floats, logistic_regression, store
+from infra.tools.ranking.curves import Curve, Floats, curve_over, shares_of, store
+from infra.tools.ranking.passages import default_embedder, passage_of, vectors_of
 from recollect.adapters.embedders.onnx_embedder import ASKS_FILE
-from recollect.bootstrap.providers import Embedding
-from recollect.core.event import Role
-from recollect.core.learned_share import SURELY_ASKS, LearnedShare
-from recollect.core.scope import Scope
-from recollect.core.vectors import TextKind
-from recollect.entrypoints.cli.console import settings_of_environment
-from recollect.ports import Embedder
-from recollect.rules.groups import Rules
-from recollect.timeline.record import EventDraft, draft_event
+from recollect.core.learned_share import SURELY_ASKS
 
 Chosen = NDArray[numpy.bool_]
-Curve = tuple[Floats, float]
-"""Weights and bias."""
-_SOME_DAY = datetime(2026, 10, 1, 10, tzinfo=UTC)
 _DECAY = 2e-4
-_LEAST_DECAY = 1e-9
-_AT_ONCE = 64
-
 
 _REQUESTS = "requests"
 REQUESTS_FILE = Path(__file__).with_name("requests.jsonl")
@@ -77,7 +63,7 @@ def requests() -> Iterator[Message]:
     """What people type who want something done, without a mark; a language is a writer."""
     for line in REQUESTS_FILE.read_text("utf-8").splitlines():
         request = json.loads(line)
-        yield Message(f"{_REQUESTS} {request['lang']}", _passage(request["text"]), asks=True)
+        yield Message(f"{_REQUESTS} {request['lang']}", passage_of(request["text"]), asks=True)
 
 
 def messages_of_talk(talk: dict[str, Any], writer: str) -> Iterator[Message]:
@@ -87,7 +73,7 @@ def messages_of_talk(talk: dict[str, Any], writer: str) -> Iterator[Message]:
         yield from _asked(writer, question["question"])
     for turn in talk["turns"]:
         if turn["role"] == "user" and not _is_marked(turn["text"]):
-            yield Message(writer, _passage(turn["text"]), asks=False, changes=turn["id"] in by)
+            yield Message(writer, passage_of(turn["text"]), asks=False, changes=turn["id"] in by)
 
 
 def messages_of_pairs(examples: Iterable[Example]) -> Iterator[Message]:
@@ -100,22 +86,17 @@ def messages_of_pairs(examples: Iterable[Example]) -> Iterator[Message]:
             told.append((one.new, one.label > 0))
         for text, changes in told:
             if not _is_marked(text):
-                yield Message(one.group, _passage(text), asks=False, changes=changes, weight=_STATEMENT_WEIGHT)
+                yield Message(one.group, passage_of(text), asks=False, changes=changes, weight=_STATEMENT_WEIGHT)
 
 
 def _asked(writer: str, text: str) -> Iterator[Message]:
     """As it was asked, and without its mark."""
-    yield Message(writer, _passage(text), asks=True)
-    yield Message(writer, _passage(text.translate(_NO_MARKS).strip()), asks=True)
+    yield Message(writer, passage_of(text), asks=True)
+    yield Message(writer, passage_of(text.translate(_NO_MARKS).strip()), asks=True)
 
 
 def _is_marked(text: str) -> bool:
     return any(mark in text for mark in _MARKS)
-
-
-def _passage(text: str) -> str:
-    draft = EventDraft(content=text, role=Role.USER, timestamp=_SOME_DAY)
-    return draft_event(Scope("fit", "user"), draft, "event", "talk", _SOME_DAY, Rules()).passage
 
 
 def main() -> None:
@@ -123,11 +104,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    embedder = Embedding(settings_of_environment()).embedder
-    if embedder is None:
-        raise SystemExit("the default embedder is not built: run `make demo` first")
+    embedder = default_embedder()
     messages = _messages()
-    told = _Told(messages, _vectors(embedder, [message.passage for message in messages]))
+    told = _Told(messages, vectors_of(embedder, [message.passage for message in messages]))
     curve = told.fitted(~told.of(NOT_LEARNT))
     _report(told, curve)
     if options.write:
@@ -160,25 +139,13 @@ class _Told:
 
     def fitted(self, chosen: Chosen) -> Curve:
         """Learnt from these."""
-        vectors, mean = self.vectors[chosen], self.vectors[chosen].mean(axis=0)
-        features = numpy.hstack([vectors - mean, numpy.ones((len(vectors), 1))])
         asks = numpy.array([float(message.asks) for message in self.messages])[chosen]
         weights = numpy.array([message.weight for message in self.messages])[chosen]
-        decay = numpy.append(numpy.full(vectors.shape[1], _DECAY), _LEAST_DECAY)
-        found = logistic_regression(features, asks, decay, weights)
-        return found[:-1], float(found[-1] - mean @ found[:-1])
+        return curve_over(self.vectors[chosen], asks, _DECAY, weights)
 
     def shares(self, chosen: Chosen, curve: Curve) -> Floats:
         """How far each of these asks."""
-        weights, bias = curve
-        found = LearnedShare(weights.astype(numpy.float32), bias)
-        return numpy.array([found.of(vector) for vector in self.vectors[chosen].astype(numpy.float32)])
-
-
-def _vectors(embedder: Embedder, passages: Sequence[str]) -> Floats:
-    pages = (passages[at : at + _AT_ONCE] for at in range(0, len(passages), _AT_ONCE))
-    made = [one.vector for page in pages for one in embedder.encode(page, TextKind.PASSAGE)]
-    return numpy.stack(made).astype(numpy.float64)
+        return shares_of(self.vectors[chosen], curve)
 
 
 def _report(told: _Told, curve: Curve) -> None:

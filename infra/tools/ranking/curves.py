@@ -9,10 +9,14 @@ import numpy
 from numpy.typing import NDArray
 
 from infra.tools.judge.__main__ import ROOT
+from recollect.core.learned_share import LearnedShare
 
 Floats = NDArray[numpy.float64]
+Curve = tuple[Floats, float]
+"""Weights and bias."""
 EMBEDDERS = ROOT / "layers/memory/recollect/adapters/embedders"
 _ROUNDS = 30
+_LEAST_DECAY = 1e-9
 
 
 def logistic_regression(features: Floats, targets: Floats, decay: Floats, counts: Floats | float = 1.0) -> Floats:
@@ -24,6 +28,22 @@ def logistic_regression(features: Floats, targets: Floats, decay: Floats, counts
         bend = (features * (counts * shares * (1 - shares))[:, None]).T @ features / len(targets) + numpy.diag(decay)
         found = found + numpy.linalg.solve(bend, slope)
     return found
+
+
+def curve_over(vectors: Floats, told: Floats, decay: float, counts: Floats) -> Curve:
+    """The curve of what is told (0 or 1) of the rows, over their vectors, (rows, width)."""
+    mean = vectors.mean(axis=0)
+    features = numpy.hstack([vectors - mean, numpy.ones((len(vectors), 1))])
+    decays = numpy.append(numpy.full(vectors.shape[1], decay), _LEAST_DECAY)
+    found = logistic_regression(features, told, decays, counts)
+    return found[:-1], float(found[-1] - mean @ found[:-1])
+
+
+def shares_of(vectors: Floats, curve: Curve) -> Floats:
+    """As the package computes them, (rows,)."""
+    weights, bias = curve
+    found = LearnedShare(weights.astype(numpy.float32), bias)
+    return numpy.array([found.of(vector) for vector in vectors.astype(numpy.float32)])
 
 
 def store(file: str, generation: str, weights: Floats, bias: float) -> None:

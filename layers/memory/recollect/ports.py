@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.core.event import Event, EventRef
     from recollect.core.idempotency import ClaimOutcome, IdempotencyClaim
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
-    from recollect.core.learned_share import LearnedShare
+    from recollect.core.learned_share import LearnedShares
     from recollect.core.scope import Scope
     from recollect.core.vectors import Encoding, TextKind
     from recollect.deletion.storage import ErasedPage, Exempt
@@ -314,12 +314,8 @@ class Embedder(Protocol):
         """The same of a question's."""
 
     @property
-    def of_now(self) -> LearnedShare | None:
-        """How far a question asks how things are now, by its vector; None where nobody has fitted it."""
-
-    @property
-    def asks(self) -> LearnedShare | None:
-        """How far a message asks for something instead of telling something, by its vector; None likewise."""
+    def learned(self) -> LearnedShares:
+        """What its vectors tell of questions and messages."""
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding per text, in order. Raises NotReady, Throttled, Unavailable, OutOfTime or UpstreamFailed."""

@@ -11,7 +11,7 @@ import pytest
 from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.adapters.embedders.model_folder import GENERATION
 from recollect.adapters.embedders.onnx_embedder import OnnxEmbedder, PooledEmbedder, centre_of, pooled, scale_of
-from recollect.core.learned_share import SURELY_ASKS
+from recollect.core.learned_share import SURELY_ASKS, SURELY_WISHES
 from recollect.core.vectors import Encoding, TextKind, cosine
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
 from recollect.retrieval.reasons import RELATED
@@ -136,10 +136,36 @@ OF_THE_PAST = [
 
 
 def test_a_question_of_now_is_told_from_one_of_the_past(embedder: PooledEmbedder) -> None:
-    assert embedder.of_now is not None
+    assert embedder.learned.of_now is not None
     encoded = embedder.encode([*OF_NOW, *OF_THE_PAST], TextKind.QUERY)
-    shares = [embedder.of_now.of(encoding.vector) for encoding in encoded]
+    shares = [embedder.learned.of_now.of(encoding.vector) for encoding in encoded]
     assert min(shares[: len(OF_NOW)]) > max(shares[len(OF_NOW) :]), shares
+
+
+WISHES = [
+    "Keep your answers short, two lines at most.",
+    "no pep talk please, just tell me straight",
+    "Antworte mir bitte immer auf Deutsch und ohne Listen",
+    "respóndeme siempre en español y sin rodeos",
+    "以后回答简短一点，不要用列表",
+    "これからは敬語なしで、短く答えて",
+]
+NO_WISHES = [
+    "make this mail shorter",
+    "My boss wants the numbers first",
+    "I prefer the window seat",
+    "no sugar for me from Monday on",
+    "She told him to keep it short",
+    "gib mir fünf Ideen für ein Geschenk",
+    "我上周换了工作",
+]
+
+
+def test_how_somebody_wants_to_be_answered_is_told_from_what_looks_like_it(embedder: PooledEmbedder) -> None:
+    assert embedder.learned.wishes is not None
+    encoded = embedder.encode([*WISHES, *NO_WISHES], TextKind.PASSAGE)
+    shares = [embedder.learned.wishes.of(encoding.vector) for encoding in encoded]
+    assert min(shares[: len(WISHES)]) >= SURELY_WISHES > max(shares[len(WISHES) :]), shares
 
 
 REQUESTS = ["Remind me where I work.", "write me a cover letter for the bakery", "Dime dónde vivo", "告诉我我住在哪里"]
@@ -157,7 +183,7 @@ TOLD = [
 
 
 def test_what_only_asks_is_told_from_what_tells_something(embedder: PooledEmbedder) -> None:
-    assert embedder.asks is not None
+    assert embedder.learned.asks is not None
     encoded = embedder.encode([*REQUESTS, *TOLD], TextKind.PASSAGE)
-    shares = [embedder.asks.of(encoding.vector) for encoding in encoded]
+    shares = [embedder.learned.asks.of(encoding.vector) for encoding in encoded]
     assert min(shares[: len(REQUESTS)]) >= SURELY_ASKS > max(shares[len(REQUESTS) :]), shares

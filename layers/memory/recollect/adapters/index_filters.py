@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
+from recollect.core.event import Role
 from recollect.core.filter import MISSING, ORDERING, AllOf, Condition, Filter, Not, Operator, fulfils
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
@@ -112,6 +113,11 @@ def _names(filters: SearchFilters) -> Sequence[tuple[str, str | None]]:
 def admitted(documents: Documents[M], found: Iterable[tuple[DropReason, M]]) -> M:
     """The documents that no reason drops."""
     return documents.every([passing for _, passing in found])
+
+
+def own_words(documents: Documents[M], among: M) -> M:
+    """Those of these that a user said, not an assistant."""
+    return documents.every([among, documents.other(documents.named("role", Role.BOT))])
 
 
 def only_superseded(documents: Documents[M], found: Sequence[tuple[DropReason, M]]) -> M:

@@ -87,13 +87,7 @@ def _embedder(settings: Settings) -> Embedder | None:
 
 def _embedder_elsewhere(settings: Settings) -> Embedder:
     from recollect.adapters.aws.model_function import FunctionEmbedder
-    from recollect.adapters.embedders.onnx_embedder import (
-        ASKS_FILE,
-        OF_NOW_FILE,
-        centre_of,
-        learned_share,
-        scale_of,
-    )
+    from recollect.adapters.embedders.onnx_embedder import centre_of, learned_of, scale_of
 
     centre = centre_of(GENERATION)
     assert centre is not None, "the shipped model has one"
@@ -103,8 +97,7 @@ def _embedder_elsewhere(settings: Settings) -> Embedder:
         dimension=len(centre),
         similarity_scale=scale_of(GENERATION),
         question_scale=scale_of(GENERATION, TextKind.QUESTION),
-        of_now=learned_share(OF_NOW_FILE, GENERATION),
-        asks=learned_share(ASKS_FILE, GENERATION),
+        learned=learned_of(GENERATION),
     )
 
 

@@ -40,6 +40,6 @@ class ContextUseCases(UseCases):
     def turn(self) -> TakeTurn:
         """`POST /v1/turns`: counted as one thing, its messages and its context not by themselves."""
         parts, deployment = self._parts, self._deployment
-        asks = parts.embedder.asks if parts.embedder is not None else None
+        asks = parts.embedder.learned.asks if parts.embedder is not None else None
         inner = (self._timeline.ingest(uncounted), self._building(uncounted), parts.timeline)
         return TakeTurn(*inner, lambda: deployment.model, asks, counted=deployment.usage.of(TURN))

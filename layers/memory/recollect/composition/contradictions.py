@@ -51,7 +51,7 @@ class ContradictionUseCases(UseCases):
 
     def settle_among(self, find: FindContradicting) -> SettleContradictions:
         """The same over other candidates."""
-        asks = self._parts.embedder.asks if self._parts.embedder is not None else None
+        asks = self._parts.embedder.learned.asks if self._parts.embedder is not None else None
         return SettleContradictions(find, ReadMemories(self._parts.items), self.verdicts, self._judge, asks)
 
     @cached_property

@@ -22,6 +22,7 @@ from recollect.context.relevance import (
     lines_wanted,
     not_shown_yet,
     those_that_fit,
+    wishes_besides,
     without_repeated_questions,
 )
 from recollect.context.rendering import ContextParts, Fence, goal_line
@@ -63,6 +64,7 @@ MOST_RESULTS = 5
 LONGEST_RESULT = 1000
 LONGEST_QUERY = 400
 _MAY_CHANGE = "may have changed another line"
+_A_WISH = "says how you want to be answered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +229,13 @@ class ContextAnswer:
         also = [one.selected.because] if one.selected.because else []
         newer = (self.gathered.recalled.identity(each) for those in self.disputes.newer.values() for each in those)
         also += [_MAY_CHANGE] if item.identity in newer else []
+        also += [_A_WISH] if item.identity in self._wished else []
         return self.because_found(item, found.ranked if found and by_search else None, also)
+
+    @property
+    def _wished(self) -> frozenset[str]:
+        """What the messages show though no search found it."""
+        return frozenset(one.item.identity for one in self.messages.parts.memories if one.item.score is None)
 
     def because_found(self, item: ContextItem, ranked: Ranked | None, also: Sequence[str] = ()) -> str:
         """Why a search found it."""
@@ -374,7 +382,8 @@ def assemble(
     needed = cut.of(not_shown_yet(by_relevance, setting))
     everywhere = replace(setting, raw_window=frozenset())
     nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))
-    fitting = those_that_fit(needed, request.memory_tokens, question.now)
+    wishes = wishes_besides(_items(gathered.wishes, recalled), needed, setting)
+    fitting = those_that_fit(needed, request.memory_tokens, question.now, wishes)
     relevant = beside_what_is_shown(fitting, setting, hits.disputes.sides)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     read_together = {one.id: one for one in hits.ranked}

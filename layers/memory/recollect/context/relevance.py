@@ -19,6 +19,7 @@ MEMORY_TOKENS = 800
 MOST_MEMORY_TOKENS = 32_000
 _LEAST_TOKENS_A_LINE = 34  # 24 records for 800 tokens: with 40 natural-dev's messages are no better, with 20 worse
 _MOST_LINES = 200
+_A_WISH = "a standing wish"
 _NEARLY_EQUAL = 0.65
 """The cosine of two questions: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
 0.70, and so do questions of one form, "Where do I live?" and "Where do I work?"."""
@@ -51,7 +52,7 @@ class RelevanceCut:
     share: float = 0.83
     slack: float = 0.26
     least: float = 0.03
-    first: int = 3
+    first: int = 2
     share_of_first: float = 0.5
 
     def of(self, items: Sequence[ContextItem]) -> list[ContextItem]:
@@ -68,13 +69,33 @@ EVERY_HIT = RelevanceCut(share=0.0, slack=0.0, least=0.0)
 """Cuts nothing: where a part of the search did not answer, its scores mean something else."""
 
 
-def those_that_fit(relevant: Sequence[ContextItem], memory_tokens: int, now: datetime) -> tuple[Selected, ...]:
-    """Of these, best first, all that fit; answered oldest first. One too long leaves room for the next.
+def wishes_besides(
+    wishes: Iterable[ContextItem], needed: Iterable[ContextItem], setting: Setting
+) -> tuple[ContextItem, ...]:
+    """Each wish once, in their order, that is shown neither as a hit nor by the raw window, and is not the input."""
+    there = {item.identity for item in needed} | setting.raw_window | setting.own
+    distinct: dict[str, ContextItem] = {}
+    for item in wishes:
+        if item.identity not in there:
+            distinct.setdefault(item.identity, item)
+    return tuple(distinct.values())
 
-    What has ended of one is told where there is room left when all that holds is in.
+
+def those_that_fit(
+    relevant: Sequence[ContextItem], memory_tokens: int, now: datetime, wishes: Sequence[ContextItem] = ()
+) -> tuple[Selected, ...]:
+    """The wishes, and of the relevant, best first, all that fit; answered oldest first.
+
+    One too long leaves room for the next. What has ended of a relevant one is told where there is room left when all
+    that holds is in.
     """
-    chosen: dict[int, ContextItem] = {}
+    wished: list[Selected] = []
     left = memory_tokens
+    for item in wishes:
+        if (size := _size(item, now)) <= left:
+            wished.append(Selected(item, Section.SEMANTIC, _A_WISH))
+            left -= size
+    chosen: dict[int, ContextItem] = {}
     for rank, item in enumerate(relevant, start=1):
         without = replace(item, ended=())
         if (size := _size(without, now)) <= left:
@@ -83,8 +104,8 @@ def those_that_fit(relevant: Sequence[ContextItem], memory_tokens: int, now: dat
         whole = relevant[rank - 1]
         if (more := _size(whole, now) - _size(without, now)) <= left:
             chosen[rank], left = whole, left - more
-    selected = (Selected(item, Section.SEMANTIC, search_reason(item, rank)) for rank, item in chosen.items())
-    return tuple(sorted(selected, key=lambda one: (one.item.timestamp, one.item.id)))
+    hits = (Selected(item, Section.SEMANTIC, search_reason(item, rank)) for rank, item in chosen.items())
+    return tuple(sorted((*wished, *hits), key=lambda one: (one.item.timestamp, one.item.id)))
 
 
 def _size(item: ContextItem, now: datetime) -> int:

@@ -161,7 +161,8 @@ class ContextQuestion:
 class Gathered:
     """Events that may be shown: newest first, by search, by importance; the raw window, oldest first.
 
-    `input_event` is the input's own event, which is in none of them (P-2).
+    `wishes` say how the user wants to be answered, the surest first. `input_event` is the input's own event, which is
+    in none of them (P-2).
     """
 
     recent: tuple[Event, ...]
@@ -170,6 +171,7 @@ class Gathered:
     raw_window: tuple[Event, ...]
     input_event: Event | None
     background: Background
+    wishes: tuple[Event, ...] = ()
 
 
 class ContextSources:
@@ -200,6 +202,7 @@ class ContextSources:
             min_similarity=question.min_similarity,
             newest_memories=TAIL_EVENTS,
             near_misses=question.near_misses,
+            wishes=True,
         )
         opened = self._pipeline.begin(scope, request)
         newest = self._concurrency.submit(lambda: self._newest(scope, question))
@@ -346,13 +349,10 @@ class _Read:
 
 def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read) -> Gathered:
     found = {event_id: read.events[event_id] for event_id in read.ids if event_id in read.events}
-    visible_filters = _with_superseded(question.filters)
-    visible = [e for e in found.values() if drop_reason(scope, e, visible_filters) is None]
-    superseded = set() if question.filters.include_superseded else read.recalled.slots.superseded(visible)
-    current = [e for e in visible if e.id not in superseded]
-    memories = read.recalled.memories
-    fitting = [e for e in current if question.filters.window.contains(e.timestamp) and fits(e, question.filters)]
-    shown = [e for e in fitting if memory_drop_reason(memories.get(e.id), question.filters) is None]
+    visible = _visible(scope, question, found.values())
+    shown = _that_hold(question, read.recalled, visible)
+    wishes = [read.events[event_id] for event_id in read.recalled.wishes if event_id in read.events]
+    wished = _that_hold(question, read.recalled, _visible(scope, question, wishes))
     own = _own_event(question, visible)
     conversation = [e for e in shown if question.conversation_id in (None, e.conversation_id)]
     raw_candidates = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
@@ -364,7 +364,23 @@ def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read
         raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
         input_event=own,
         background=read.background,
+        wishes=tuple(e for e in wished if e is not own),
     )
+
+
+def _visible(scope: Scope, question: ContextQuestion, events: Iterable[Event]) -> list[Event]:
+    """What this reader may see, superseded or not."""
+    filters = _with_superseded(question.filters)
+    return [event for event in events if drop_reason(scope, event, filters) is None]
+
+
+def _that_hold(question: ContextQuestion, recalled: Recalled, visible: Sequence[Event]) -> list[Event]:
+    """Of these what nothing superseded and the question's filters admit."""
+    filters = question.filters
+    superseded = set() if filters.include_superseded else recalled.slots.superseded(visible)
+    current = (event for event in visible if event.id not in superseded)
+    fitting = (event for event in current if filters.window.contains(event.timestamp) and fits(event, filters))
+    return [event for event in fitting if memory_drop_reason(recalled.memories.get(event.id), filters) is None]
 
 
 def _with_superseded(filters: SearchFilters) -> SearchFilters:

@@ -281,12 +281,13 @@ def _context_request(turn: _Turn, tools: Tools) -> ContextRequest:
 
 
 def _evidence(context: ContextAnswer, asks: LearnedShare | None) -> tuple[Evidence, ...]:
-    """What holds and does not only ask.
+    """What holds and does not only ask. What no search found, such as a wish, is shown and answers nothing.
 
     No tool block in it is whole: a provider that answers by quoting must not call anything by it.
     """
     parts = context.messages.parts
-    shown: dict[str, ContextItem] = {selected.item.identity: selected.item for selected in parts.memories}
+    found = (selected.item for selected in parts.memories if selected.item.score is not None)
+    shown: dict[str, ContextItem] = {item.identity: item for item in found}
     shown |= {item.identity: held for item in parts.raw_window if (held := _that_holds(context, item)) is not None}
     in_order = sorted(shown.values(), key=lambda item: (item.timestamp, item.id))
     return tuple(_as_evidence(context, item) for item in in_order if not _only_asks(context, item, asks))

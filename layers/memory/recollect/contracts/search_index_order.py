@@ -22,12 +22,12 @@ from recollect.contracts.examples import (
     ids_of,
     some_events,
 )
-from recollect.core.event import Event
+from recollect.core.event import Event, Role
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray, cosine
 from recollect.ports import SearchIndex
 from recollect.retrieval.filters import DropReason, TimeWindow, drop_reason
-from recollect.retrieval.nomination import Arm, NominationRequest
+from recollect.retrieval.nomination import MOST_STANDING, Arm, NominationRequest
 from recollect.text.terms import TermStatistics, bm25, terms
 
 WORDS = ["paris", "london", "rome", "berlin", "madrid", "lisbon", "vienna", "prague", "oslo", "dublin", "athens"]
@@ -108,6 +108,27 @@ class SearchIndexOrderContract(SearchIndexSetting):
             for factor in (np.float32(0.01), np.float32(1), np.float32(100))
         ]
         assert orders == [by_cosine(events, vectors, a_random_vector(9))] * 3
+
+    def test_the_users_own_words_farthest_in_a_direction_are_named_apart(self, index: SearchIndex) -> None:
+        scope, another = a_scope(), a_scope()
+        later = {"timestamp": NOW + timedelta(seconds=1)}
+        hiding = {"role": Role.BOT}, {"is_private": True}, {"expires_at": NOW}, later
+        hidden = [an_event(scope, **changes) for changes in hiding]
+        own = some_events(scope, MOST_STANDING + 3)
+        nearness = [1.0, *(0.7 for _ in own[1:MOST_STANDING]), *(-0.5 for _ in own[MOST_STANDING:])]
+        self.put(index, scope, hidden, [a_vector()] * len(hidden))
+        self.put(index, scope, own, [a_vector(cosine) for cosine in nearness])
+        self.put(index, replace(another, tenant=scope.tenant), [an_event(another)])
+        window: dict[str, Any] = {"filters": {"window": TimeWindow(end=NOW)}}
+        asked = a_request("remark", vector=a_vector(-1.0), standing=a_vector() * np.float32(30), limit=1, **window)
+        found = index.nominate(scope, asked)
+        ranked = arm_of(replace(found, hits=found.standing), Arm.VECTOR)
+        assert (ranked[0], set(ranked)) == (own[0].id, ids_of(own[:MOST_STANDING]))
+        unasked = index.nominate(scope, replace(asked, standing=None))
+        assert (unasked.standing, ids_of(unasked.hits)) == ((), ids_of(found.hits))
+        alone = index.nominate(scope, a_request(standing=a_vector(), **window))
+        assert (alone.hits, ids_of(alone.standing)) == ((), ids_of(own[:MOST_STANDING]))
+        assert all(hit.vector is not None for hit in alone.standing)
 
     def test_of_equals_the_newer_comes_first_then_the_later_id(self, index: SearchIndex, scope: Scope) -> None:
         events = [an_event(scope, timestamp=NOW - timedelta(days=days)) for days in (2, 1, 1, 3)]

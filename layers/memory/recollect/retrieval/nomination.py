@@ -13,6 +13,9 @@ from recollect.text.terms import TermStatistics
 ASKING = "question"
 """The ranker's role of a record in which a user only asks."""
 
+MOST_STANDING = 12
+"""How many records an index names that lie farthest in a direction (`NominationRequest.standing`)."""
+
 
 class Arm(StrEnum):
     """Which arm nominated a candidate."""
@@ -56,7 +59,8 @@ class NominationRequest:
 
     `limit` counts per arm. `count` asks for the tally. `min_similarity` serves the tally alone: how many of the
     filtered records reach that cosine. `superseded` asks each arm for as many superseded records besides, where the
-    filters do not admit those anyway: their successors take their places.
+    filters do not admit those anyway: their successors take their places. `standing` is a direction: the admitted
+    records of the user's own words that lie farthest in it are named apart, whatever is asked.
     """
 
     filters: SearchFilters
@@ -64,6 +68,7 @@ class NominationRequest:
     superseded: int = 0
     terms: tuple[str, ...] = ()
     vector: FloatArray | None = None
+    standing: FloatArray | None = None
     min_similarity: float | None = None
     count: bool = False
 
@@ -90,8 +95,9 @@ class Nominations:
     """Hits (each record once, whatever arms name it), the user's term statistics, the tally if asked for.
 
     `superseded` are hits that the filters drop for that reason alone, with ranks of their own; the tally counts them as
-    dropped. `includes_tail`: statistics and tally count events that are not projected yet too, since the index is part
-    of the timeline's own transaction.
+    dropped. `standing` are the records nearest to the direction of that name, at most `MOST_STANDING`, with their ranks
+    in the vector arm. `includes_tail`: statistics and tally count events that are not projected yet too, since the
+    index is part of the timeline's own transaction.
     """
 
     hits: tuple[Candidate, ...]
@@ -99,6 +105,7 @@ class Nominations:
     tally: Tally | None = None
     includes_tail: bool = False
     superseded: tuple[Candidate, ...] = ()
+    standing: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.event import Event, EventRef, Role
+from recollect.core.learned_share import SURELY_WISHES
 from recollect.core.scope import Scope
-from recollect.core.vectors import Encoding, FloatArray, TextKind
+from recollect.core.vectors import Encoding, FloatArray, TextKind, unit
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.memory import Memory
 from recollect.memories.reading import NewestMemories
@@ -46,6 +47,8 @@ AlsoRead: TypeAlias = Callable[[Collection[str]], Sequence[EventRef]]
 PER_ARM = 80
 _MOST_TERMS = 256  # a dialogue put as one question has some 120; with 64 of them a third of its evidence was missed
 _RESERVE = 1  # more are read where hits are hidden or of one memory: a wave then, instead of units for every query
+MOST_WISHES = 4
+"""Of so many words on how the user wants to be answered a context shows those that hold."""
 _SUPERSEDED = 10  # nominated by each arm besides, so that their successors may take their places
 
 
@@ -55,7 +58,8 @@ class RecallRequest:
 
     `newest_memories` are read ahead in one page, which spares their look-ups. `near_misses` is how many results just
     behind the last one are answered too; the results do not depend on it. `rerank`: a second stage reads the best ones.
-    `as_question`: its text is encoded towards what answers it, which a search does (docs/adr/0014).
+    `as_question`: its text is encoded towards what answers it, which a search does (docs/adr/0014). `wishes`: read too
+    what of the user's words tells how they want to be answered, as far as the embedder knows such words.
     """
 
     text: str
@@ -69,6 +73,7 @@ class RecallRequest:
     near_misses: int = 0
     rerank: bool = False
     as_question: bool = False
+    wishes: bool = False
 
     @property
     def kind(self) -> TextKind:
@@ -123,7 +128,8 @@ class Recalled:
     `recovered` counts results that the engine's tally counts as dropped. `near_misses` come just behind the results,
     below the threshold too. `pending` counts the user's events that wait to be projected; with `tail_cut` an engine may
     know no more than the length of the tail. `tail_matched` counts events of the tail that rank by a vector which the
-    index does not have, `tail_unmatched` those that the filters admit and that do not rank.
+    index does not have, `tail_unmatched` those that the filters admit and that do not rank. `wishes` are ids of events
+    that say how the user wants to be answered, the surest first; a context shows those that hold.
     """
 
     query: Query
@@ -144,6 +150,7 @@ class Recalled:
     missing: tuple[str, ...]
     fallback: str | None
     near_misses: tuple[Ranked, ...] = ()
+    wishes: tuple[str, ...] = ()
 
     def identity(self, one: Ranked) -> str:
         """The id of a hit's memory; without one the record's."""
@@ -178,6 +185,7 @@ class SearchPipeline:
         self._embedder = embedder
         self._concurrency = concurrency
         self._policy = policy
+        self._wishes = embedder.learned.wishes if embedder is not None else None
         self._tail_vectors = TailVectors(embedder)
         self._tail_slots = TailSlots(timeline, concurrency)
 
@@ -199,6 +207,7 @@ class SearchPipeline:
             superseded=_SUPERSEDED,
             terms=() if request.mode is Mode.SEMANTIC and vector is not None and not missing else query.terms,
             vector=None if request.mode is Mode.LEXICAL or missing else vector,
+            standing=self._wishes.weights if request.wishes and self._wishes is not None and not missing else None,
             min_similarity=request.min_similarity,
             count=request.count,
         )
@@ -217,7 +226,7 @@ class SearchPipeline:
 
     def _of_now(self, request: RecallRequest, encoding: Encoding | None) -> float:
         """0 where nothing tells: a given vector, an embedder whose questions nobody has sorted."""
-        of_now = self._embedder.of_now if self._embedder is not None and request.vector is None else None
+        of_now = self._embedder.learned.of_now if self._embedder is not None and request.vector is None else None
         return of_now.of((encoding.as_query or encoding).vector) if of_now is not None and encoding is not None else 0.0
 
     def _newest(self, scope: Scope, request: RecallRequest) -> NewestMemories:
@@ -253,7 +262,8 @@ class SearchPipeline:
         ranking = self._ranked(opened, list(candidates.values()))
         first = first_wanted(ranking, opened.request.wanted + _RESERVE, opened.superseded_ids)
         by_words = self._waiting_words(opened, tail)
-        wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in by_words), *tail.refs]
+        standing = self._surest_wishes(opened.nominated.standing if opened.nominated else ())
+        wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in (*by_words, *standing)), *tail.refs]
         more = also({ref.id for ref in wanted} | records.events.keys()) if also is not None else ()
         self._records.read(opened.scope, [*wanted, *more], records)
         found = [records.events[ref.id] for ref in tail.refs if ref.id in records.events]
@@ -274,6 +284,10 @@ class SearchPipeline:
             near_misses=opened.request.near_misses,
         )
         recalled = self._recalled(opened, records, to_rank, tail_events, waiting)
+        if opened.request.wishes:
+            own_words = (one for one in waiting.values() if one.role != Role.BOT)
+            sure = self._surest_wishes([*standing, *own_words])
+            recalled = replace(recalled, wishes=tuple(one.ref.id for one in sure))
         return _without_rejected_values(recalled, opened.rejections.result())
 
     def _recalled(
@@ -313,6 +327,14 @@ class SearchPipeline:
             fallback=_fallback_of(opened),
             near_misses=on_scale(back.near_misses, scale, mode),
         )
+
+    def _surest_wishes(self, found: Iterable[Candidate]) -> list[Candidate]:
+        """Those that surely say how the user wants to be answered, the surest first, of each one."""
+        known = {one.ref.id: one for one in found}
+        vectors = {i: one.vector for i, one in known.items() if one.vector is not None}
+        shares = {i: self._wishes.of(unit(vector)) for i, vector in vectors.items()} if self._wishes is not None else {}
+        sure = [i for i, share in shares.items() if share >= SURELY_WISHES]
+        return [known[i] for i in sorted(sure, key=lambda i: (-shares[i], i))[:MOST_WISHES]]
 
     def _nominations(self, opened: OpenRecall) -> Nominations | None:
         try:

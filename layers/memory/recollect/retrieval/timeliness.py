@@ -1,6 +1,6 @@
 """Signals of what holds now: a question in the present asks for the newest word on a matter, one of the past does not.
 
-How far a question asks of the present is learned from its vector (`Embedder.of_now`), so that no language needs
+How far a question asks of the present is learned from its vector (`LearnedShares.of_now`), so that no language needs
 words of its own. All three signals are multiplied by it: where it is 0, nothing here moves, and numpy is not needed.
 """
 

@@ -277,7 +277,7 @@ class IndexInUse:
         index = self._reading(state)
         if state.generation == self.generation:
             return index.nominate(scope, request)
-        found = index.nominate(scope, replace(request, vector=None, min_similarity=None))
+        found = index.nominate(scope, replace(request, vector=None, standing=None, min_similarity=None))
         return replace(found, hits=tuple(replace(hit, vector=None) for hit in found.hits))
 
     def count(self, owner: Scope, most: int | None = None) -> IndexCount:

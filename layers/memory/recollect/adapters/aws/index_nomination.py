@@ -20,11 +20,11 @@ from recollect.adapters.exact_search import (
     ranks,
     tally,
 )
-from recollect.adapters.index_filters import admitted, only_superseded, reasons
+from recollect.adapters.index_filters import admitted, only_superseded, own_words, reasons
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds
-from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
+from recollect.retrieval.nomination import MOST_STANDING, Arm, Candidate, NominationRequest, Nominations
 from recollect.text.terms import TermStatistics
 
 EXACT_BY_WORDS = 24
@@ -68,7 +68,15 @@ class ColumnsNomination:
         counted = tally(columns, self._masks, self._threshold) if request.count else None
         if counted is not None and len(doubtful) > MOST_DOUBTFUL:
             counted = replace(counted, exact=False)
-        return Nominations(hits, self._statistics, counted, superseded=superseded)
+        return Nominations(hits, self._statistics, counted, superseded=superseded, standing=self._standing(shown))
+
+    def _standing(self, shown: Mask) -> tuple[Candidate, ...]:
+        """By the vectors that are there, packed ones as they are: no exact ones are read for it."""
+        if self._request.standing is None:
+            return ()
+        among = own_words(self._documents, shown)
+        leaders = {Arm.VECTOR: VectorArm(self._columns, self._request.standing).leading(among, MOST_STANDING)}
+        return self._read_candidates(leaders, MOST_STANDING)
 
     def _by_words(self, among: Mask, limit: int) -> Mapping[int, float]:
         return best_by_words(self._columns, np.where(among, self._scores, 0.0), limit) if self._request.terms else {}
@@ -98,6 +106,9 @@ class ColumnsNomination:
             leaders[Arm.LEXICAL] = by_words
         if self._vectors is not None:
             leaders[Arm.VECTOR] = self._vectors.leading(among, limit)
+        return self._read_candidates(leaders, limit)
+
+    def _read_candidates(self, leaders: Mapping[Arm, Mapping[int, float]], limit: int) -> tuple[Candidate, ...]:
         ranked = ranks(leaders, lambda place: (self._columns["timestamp"][place], self._columns.id(place)), limit)
         places = np.array(list(ranked), dtype=np.int64)
         exact = self._columns.exact(places)

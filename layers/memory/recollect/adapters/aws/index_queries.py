@@ -4,7 +4,7 @@ Every search filters by itself. Nominations have each record once, ranked within
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -17,12 +17,13 @@ from recollect.adapters.aws.index_format import (
     vectors_of,
 )
 from recollect.adapters.aws.index_where import having, where_clause
+from recollect.core.event import Role
 from recollect.core.filter import EVERYTHING
 from recollect.core.scope import Scope
 from recollect.core.time import microseconds
 from recollect.core.vectors import FloatArray, unit
 from recollect.retrieval.filters import DropReason, SearchFilters, metadata_facets
-from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations, Tally
+from recollect.retrieval.nomination import MOST_STANDING, Arm, Candidate, NominationRequest, Nominations, Tally
 from recollect.text.terms import TermStatistics, bm25
 from recollect.timeline.timeline import COUNTED_RECORDS
 
@@ -30,7 +31,7 @@ Clause: TypeAlias = dict[str, Any]
 Body: TypeAlias = dict[str, Any]
 
 LEXICAL, VECTOR, CORPUS, FREQUENCIES, TALLY = "lexical", "vector", "corpus", "frequencies", "tally"
-OLD_LEXICAL, OLD_VECTOR = "old lexical", "old vector"
+OLD_LEXICAL, OLD_VECTOR, STANDING = "old lexical", "old vector", "standing"
 
 # The engine weighs terms over all tenants' documents, Recollect over this user's: so the engine nominates more than
 # are wanted, and Recollect's BM25 cuts them.
@@ -44,17 +45,18 @@ _COSINE_TOLERANCE = 5e-7
 
 @dataclass(frozen=True, slots=True)
 class NominationQuery:
-    """One request; `vector` is its vector at length 1, None where no document can be found by it."""
+    """One request; `vector` and `standing` are its own at length 1, None where no document can be found by them."""
 
     scope: Scope
     request: NominationRequest
     vector: FloatArray | None
+    standing: FloatArray | None = None
 
     @classmethod
     def of(cls, scope: Scope, request: NominationRequest, has_vectors: bool) -> "NominationQuery":
         """The query of an index that has vectors, or has none."""
-        usable = has_vectors and request.vector is not None and bool(request.vector.any())
-        return cls(scope, request, unit(request.vector) if usable and request.vector is not None else None)
+        vector, standing = (_usable(one) if has_vectors else None for one in (request.vector, request.standing))
+        return cls(scope, request, vector, standing)
 
     def searches(self) -> dict[str, Body]:
         """The searches by name, for one `msearch`."""
@@ -68,6 +70,9 @@ class NominationQuery:
             found[VECTOR] = self._vector(self.vector, self._admitted, self.request.limit)
         if self.vector is not None and old:
             found[OLD_VECTOR] = self._vector(self.vector, self._superseded, old)
+        if self.standing is not None:
+            own_words = {"bool": {"must_not": [_term("role", Role.BOT)]}}
+            found[STANDING] = self._vector(self.standing, [*self._admitted, own_words], MOST_STANDING)
         if self.request.count:
             found[TALLY] = self._tally()
         return found
@@ -154,6 +159,10 @@ class NominationQuery:
         return {"remaining": remaining}
 
 
+def _usable(vector: FloatArray | None) -> FloatArray | None:
+    return unit(vector) if vector is not None and vector.any() else None
+
+
 def passes(scope: Scope, filters: SearchFilters) -> dict[DropReason, list[Clause]]:
     """The conditions of records that a reason does not drop, in the order of `filters.drop_reason`."""
     current = [] if filters.admits_superseded else [_term("superseded", False)]
@@ -235,11 +244,13 @@ def nominations_of(query: NominationQuery, answers: Mapping[str, Any]) -> Nomina
     """The nominations in the answers of a query's searches, by their names."""
     statistics = _statistics(query, answers)
     found, old = _arms(answers, LEXICAL, VECTOR), _arms(answers, OLD_LEXICAL, OLD_VECTOR)
+    standing = replace(query, vector=query.standing)
     return Nominations(
         _candidates(query, statistics, *found, query.request.limit),
         statistics,
         _tally(query, answers[TALLY]) if TALLY in answers else None,
         superseded=_candidates(query, statistics, *old, query.request.most_superseded),
+        standing=_candidates(standing, statistics, {}, _sources(answers.get(STANDING)), MOST_STANDING),
     )
 
 

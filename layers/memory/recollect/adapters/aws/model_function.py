@@ -20,10 +20,10 @@ import numpy as np
 from recollect.adapters.aws.clients import ClientPolicy, of_ours, translated
 from recollect.core.errors import Unavailable, UpstreamFailed
 from recollect.core.items import in_parts
+from recollect.core.learned_share import NOTHING_LEARNED, LearnedShares
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors
 
 if TYPE_CHECKING:
-    from recollect.core.learned_share import LearnedShare
     from recollect.ports import Embedder, RelevanceModel
     from recollect.retrieval.pooling import SimilarityScale
 
@@ -83,8 +83,7 @@ class FunctionEmbedder:
     dimension: int
     similarity_scale: SimilarityScale
     question_scale: SimilarityScale
-    of_now: LearnedShare | None = None
-    asks: LearnedShare | None = None
+    learned: LearnedShares = NOTHING_LEARNED
 
     def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
         """One encoding a text, in order. Raises what `ModelFunction.ask` raises."""

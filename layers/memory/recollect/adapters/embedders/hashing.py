@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from recollect.core.learned_share import NOTHING_LEARNED
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, unit
 from recollect.retrieval.pooling import COSINE
 
@@ -19,8 +20,7 @@ class HashingEmbedder:
     """Same text, same vector, in every process and on every machine; never a zero vector."""
 
     similarity_scale = question_scale = COSINE
-    of_now = None
-    asks = None
+    learned = NOTHING_LEARNED
 
     @property
     def generation(self) -> str:

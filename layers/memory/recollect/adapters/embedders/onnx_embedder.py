@@ -33,7 +33,7 @@ from recollect.adapters.embedders.model_folder import (
 )
 from recollect.adapters.embedders.onnx_session import acceptable, loading, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
-from recollect.core.learned_share import LearnedShare
+from recollect.core.learned_share import NOTHING_LEARNED, LearnedShare, LearnedShares
 from recollect.core.vectors import Encoding, FloatArray, TextKind, TokenVectors, own_start, unit
 from recollect.ports import Embedder
 from recollect.retrieval.pooling import COSINE, SimilarityScale, passage_vector, query_vector
@@ -75,8 +75,7 @@ class OnnxEmbedder:
     """
 
     similarity_scale = question_scale = COSINE
-    of_now = None
-    asks = None
+    learned = NOTHING_LEARNED
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         """Reads the manifest; the model is loaded on first use.
@@ -143,6 +142,7 @@ CENTRES_FILE = "centres.json"
 SCALES_FILE = "similarity_scales.json"
 OF_NOW_FILE = "of_now.json"
 ASKS_FILE = "asks.json"
+WISHES_FILE = "wishes.json"
 
 _OF_QUERY = 0.5
 """How much of a query's token vector is added to a question's. Without any, BEAM's long messages lose .03 of recall@10
@@ -153,8 +153,7 @@ class PooledEmbedder:
     """Pools an embedder's vectors from its tokens; without tokens it changes nothing.
 
     `centre` is the mean token vector, (dimension,), None for an unknown model; `scales` are the meanings of the cosines
-    of the new vectors and of questions' to them, `of_now` and `asks` what they tell of a text. The generation is a new
-    one.
+    of the new vectors and of questions' to them, `learned` is what they tell of a text. The generation is a new one.
     """
 
     def __init__(
@@ -162,13 +161,12 @@ class PooledEmbedder:
         embedder: Embedder,
         centre: FloatArray | None = None,
         scales: tuple[SimilarityScale, SimilarityScale] = (COSINE, COSINE),
-        of_now: LearnedShare | None = None,
-        asks: LearnedShare | None = None,
+        learned: LearnedShares = NOTHING_LEARNED,
     ) -> None:
         self._embedder, self._centre = embedder, centre
         self.generation, self.dimension = pooled_generation(embedder.generation), embedder.dimension
         self.similarity_scale, self.question_scale = scales
-        self.of_now, self.asks = of_now, asks
+        self.learned = learned
 
     def load(self) -> None:
         """Load the model now rather than with the first text, where it can be. Raises NotReady."""
@@ -208,9 +206,8 @@ def _together(asked: TokenVectors | None, queried: TokenVectors | None) -> Token
 def pooled(embedder: Embedder) -> PooledEmbedder:
     """The embedder with what is stored for its model: centre, similarity scales, what is learned of its vectors."""
     generation = embedder.generation
-    shares = (learned_share(file, generation) for file in (OF_NOW_FILE, ASKS_FILE))
     scales = scale_of(generation), scale_of(generation, TextKind.QUESTION)
-    return PooledEmbedder(embedder, centre_of(generation), scales, *shares)
+    return PooledEmbedder(embedder, centre_of(generation), scales, learned_of(generation))
 
 
 def scale_of(generation: str, kind: TextKind = TextKind.QUERY) -> SimilarityScale:
@@ -219,8 +216,14 @@ def scale_of(generation: str, kind: TextKind = TextKind.QUERY) -> SimilarityScal
     return COSINE if stored is None else SimilarityScale(**stored)
 
 
+def learned_of(generation: str) -> LearnedShares:
+    """What is stored of a generation's model; `infra/tools/ranking` fits it."""
+    of_now, asks, wishes = (learned_share(file, generation) for file in (OF_NOW_FILE, ASKS_FILE, WISHES_FILE))
+    return LearnedShares(of_now=of_now, asks=asks, wishes=wishes)
+
+
 def learned_share(file: str, generation: str) -> LearnedShare | None:
-    """What a file has for a generation's model; `infra/tools/ranking` fits `OF_NOW_FILE` and `ASKS_FILE`."""
+    """What a file has for a generation's model."""
     stored = _stored(file).get(generation.split(".")[0])
     return None if stored is None else LearnedShare(_unpacked(stored["weights"], "<f4"), stored["bias"])
 

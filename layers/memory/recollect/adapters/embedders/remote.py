@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from recollect.adapters.http_connection import HttpConnection, openai_service
 from recollect.core.errors import ConfigurationError, InvalidInput, UpstreamFailed
+from recollect.core.learned_share import NOTHING_LEARNED
 from recollect.core.vectors import Encoding, TextKind, unit, vector_of
 from recollect.retrieval.pooling import COSINE
 
@@ -48,8 +49,7 @@ class _RemoteEmbedder:
     """Encodes queries and passages alike, without token vectors. Safe to share between threads."""
 
     similarity_scale = question_scale = COSINE
-    of_now = None
-    asks = None
+    learned = NOTHING_LEARNED
 
     def __init__(self, model: str, dimension: int) -> None:
         self.generation, self.dimension = generation_name(model, dimension), dimension

@@ -6,7 +6,7 @@ The vector arm is the exact cosine. The lexical arm reads the posting lists that
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from recollect.adapters.exact_search import (
     ranks,
     tally,
 )
-from recollect.adapters.index_filters import admitted, only_superseded, reasons
+from recollect.adapters.index_filters import admitted, only_superseded, own_words, reasons
 from recollect.adapters.local import nominate_by_words
 from recollect.adapters.local.columns import Columns
 from recollect.adapters.local.nominate_by_words import (
@@ -37,7 +37,7 @@ from recollect.adapters.local.rows import User, term_prefix
 from recollect.core.scope import Scope
 from recollect.core.vectors import FloatArray
 from recollect.retrieval.attributes import Asked
-from recollect.retrieval.nomination import Arm, Candidate, NominationRequest, Nominations
+from recollect.retrieval.nomination import MOST_STANDING, Arm, Candidate, NominationRequest, Nominations
 from recollect.text.terms import TermStatistics
 
 
@@ -61,7 +61,8 @@ class NominationQuery:
         counted = tally(self._columns, self._masks, self._threshold) if self._request.count else None
         shown = admitted(self._documents, self._masks)
         found = self._candidates(shown, self._request.limit, nominate_by_words.READ_MOST)
-        return Nominations(found, self._statistics, counted, includes_tail=True, superseded=self._superseded())
+        old, standing = self._superseded(), self._standing(shown)
+        return Nominations(found, self._statistics, counted, True, superseded=old, standing=standing)
 
     def _labelled(self, asked: Asked) -> Mask:
         rows = labelled_rows(self._connection, self._user.number, asked)
@@ -75,9 +76,23 @@ class NominationQuery:
         most = nominate_by_words.READ_ENOUGH
         return self._candidates(mask, limit, most) if mask is not None and mask.any() else ()
 
+    def _standing(self, shown: Mask) -> tuple[Candidate, ...]:
+        if self._request.standing is None:
+            return ()
+        among = own_words(self._documents, shown)
+        leaders = {Arm.VECTOR: VectorArm(self._columns, self._request.standing).leading(among, MOST_STANDING)}
+        return self._read_candidates(leaders, MOST_STANDING, self._lexical())
+
+    def _lexical(self) -> LexicalArm:
+        return LexicalArm(self._connection, self._user, self._columns, self._statistics)
+
     def _candidates(self, among: Mask, limit: int, read_most: int) -> tuple[Candidate, ...]:
-        lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
-        leaders = self._leaders(among, limit, lexical, read_most)
+        lexical = self._lexical()
+        return self._read_candidates(self._leaders(among, limit, lexical, read_most), limit, lexical)
+
+    def _read_candidates(
+        self, leaders: Mapping[Arm, Mapping[int, float]], limit: int, lexical: LexicalArm
+    ) -> tuple[Candidate, ...]:
         found = self._read(sorted({place for arm in leaders.values() for place in arm}))
         read = {arm: {p: score for p, score in scores.items() if p in found} for arm, scores in leaders.items()}
         ranked = ranks(read, lambda place: (found[place].timestamp, found[place].id), limit)
@@ -120,8 +135,7 @@ class NominationQuery:
         if self._vectors is None:
             mask = np.zeros(len(self._columns), dtype=np.bool_)
             first = int(self._columns["row"][counted[0]]) if len(counted) else 0
-            lexical = LexicalArm(self._connection, self._user, self._columns, self._statistics)
-            mask[lexical.having_any(request.terms, first)] = True
+            mask[self._lexical().having_any(request.terms, first)] = True
             return mask
         return None if request.min_similarity is None else self._vectors.reaching(request.min_similarity)
 
