@@ -84,11 +84,13 @@ def test_the_prompt_chooses_as_it_does_without(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    "gone", ["deleted", "rejected", "superseded", "not said yet", "another's", "an assistant's", "private"]
+    "gone",
+    ["deleted", "rejected", "superseded", "not said yet", "another's", "a speaker's", "an assistant's", "private"],
 )
 def test_what_does_not_hold_for_this_user_is_no_wish(memory: Memory, gone: str) -> None:
     role = Role.BOT if gone == "an assistant's" else Role.USER
-    draft = EventDraft(content=WISH, role=role, timestamp=memory.now, is_private=gone == "private")
+    speaker = "Ben" if gone == "a speaker's" else None
+    draft = EventDraft(content=WISH, role=role, speaker=speaker, timestamp=memory.now, is_private=gone == "private")
     memory.add(draft, scope=BEN if gone == "another's" else ANNA)
     memory.project()
     changes: dict[str, Any] = {}

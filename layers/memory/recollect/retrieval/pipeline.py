@@ -329,8 +329,8 @@ class SearchPipeline:
         )
 
     def _surest_wishes(self, found: Iterable[Candidate]) -> list[Candidate]:
-        """Those that surely say how the user wants to be answered, the surest first, of each one."""
-        known = {one.ref.id: one for one in found}
+        """Those in which the user, no named speaker, surely says how they want to be answered, the surest first."""
+        known = {one.ref.id: one for one in found if one.speaker is None}
         vectors = {i: one.vector for i, one in known.items() if one.vector is not None}
         shares = {i: self._wishes.of(unit(vector)) for i, vector in vectors.items()} if self._wishes is not None else {}
         sure = [i for i, share in shares.items() if share >= SURELY_WISHES]
