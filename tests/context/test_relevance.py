@@ -103,11 +103,14 @@ def test_of_nearly_equal_questions_the_best_is_kept(hits: list[tuple[str, str, f
     assert [one.id for one in without_repeated_questions(ranked(*one) for one in hits)] == kept
 
 
-def test_a_wish_has_its_place_before_the_hits() -> None:
-    short, best = hit("a", "Two lines at most"), hit("bb", "I moved to Lyon", 0.9)
-    room = count_tokens(memory_note(short, NOW)) + 1
-    assert [one.item.id for one in those_that_fit([best], room, NOW, [short])] == ["a"]
-    assert [one.item.id for one in those_that_fit([best], 800, NOW, [short])] == ["bb", "a"]
+def test_wishes_have_their_place_before_the_hits_and_no_more_than_a_quarter() -> None:
+    wishes = [hit("long", "On and on " * 30), hit("a", "Two lines at most"), hit("bb", "No lists, please")]
+    best = hit("ccc", "I moved to Lyon", 0.9)
+    of_one = count_tokens(memory_note(wishes[1], NOW) + "\n")
+    few, many = (those_that_fit([best], tokens, NOW, wishes) for tokens in (4 * of_one + 1, 800))
+    assert [one.item.id for one in few] == ["ccc", "a"]
+    assert [one.item.id for one in many] == ["long", "ccc", "bb", "a"]
+    assert those_that_fit([best], 0, NOW, wishes) == ()
 
 
 def test_a_wish_is_shown_once_and_not_where_it_stands_already() -> None:

@@ -20,6 +20,7 @@ MOST_MEMORY_TOKENS = 32_000
 _LEAST_TOKENS_A_LINE = 34  # 24 records for 800 tokens: with 40 natural-dev's messages are no better, with 20 worse
 _MOST_LINES = 200
 _A_WISH = "a standing wish"
+_SHARE_OF_WISHES = 0.25
 _NEARLY_EQUAL = 0.65
 """The cosine of two questions: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
 0.70, and so do questions of one form, "Where do I live?" and "Where do I work?"."""
@@ -84,17 +85,18 @@ def wishes_besides(
 def those_that_fit(
     relevant: Sequence[ContextItem], memory_tokens: int, now: datetime, wishes: Sequence[ContextItem] = ()
 ) -> tuple[Selected, ...]:
-    """The wishes, and of the relevant, best first, all that fit; answered oldest first.
+    """The wishes, in a quarter of the tokens, and of the relevant, best first, all that fit; answered oldest first.
 
     One too long leaves room for the next. What has ended of a relevant one is told where there is room left when all
     that holds is in.
     """
     wished: list[Selected] = []
-    left = memory_tokens
+    room = int(memory_tokens * _SHARE_OF_WISHES)
     for item in wishes:
-        if (size := _size(item, now)) <= left:
+        if (size := _size(item, now)) <= room:
             wished.append(Selected(item, Section.SEMANTIC, _A_WISH))
-            left -= size
+            room -= size
+    left = memory_tokens - sum(_size(one.item, now) for one in wished)
     chosen: dict[int, ContextItem] = {}
     for rank, item in enumerate(relevant, start=1):
         without = replace(item, ended=())
