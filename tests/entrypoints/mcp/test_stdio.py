@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client import stdio
 
 from entrypoints.cli.running import COMMAND, Home
 from entrypoints.mcp.conftest import opened
 from entrypoints.mcp.talking import MODES, memories_of, over, remember_and_find, text_of
 from recollect.core.scope import Scope
+
+
+@pytest.fixture(autouse=True)
+def patient_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that a loaded machine ends in more than the client's two seconds is killed and left behind unwaited."""
+    monkeypatch.setattr(stdio, "PROCESS_TERMINATION_TIMEOUT", 60.0)
 
 
 def server(home: Home, *arguments: str, **changes: str) -> StdioServerParameters:
