@@ -19,17 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from numpy.typing import NDArray
 
 from infra.tools.judge.__main__ import TALKS
 from infra.tools.judge.examples import PAIRS, Example, relation_pairs
 from infra.tools.judge.held import NOT_LEARNT
-from infra.tools.ranking.curves import Curve, Floats, curve_over, shares_of, store
+from infra.tools.ranking.curves import Chosen, Curve, Floats, curve_over, shares_of, shares_of_left_out, store
 from infra.tools.ranking.passages import default_embedder, passage_of, vectors_of
 from recollect.adapters.embedders.onnx_embedder import ASKS_FILE
 from recollect.core.learned_share import SURELY_ASKS
 
-Chosen = NDArray[numpy.bool_]
 _DECAY = 2e-4
 
 _REQUESTS = "requests"
@@ -143,20 +141,15 @@ class _Told:
         weights = numpy.array([message.weight for message in self.messages])[chosen]
         return curve_over(self.vectors[chosen], asks, _DECAY, weights)
 
-    def shares(self, chosen: Chosen, curve: Curve) -> Floats:
-        """How far each of these asks."""
-        return shares_of(self.vectors[chosen], curve)
-
 
 def _report(told: _Told, curve: Curve) -> None:
     """`curve` is the one that has learnt from all who are not held out."""
     held = told.of(NOT_LEARNT)
     writers = sorted({message.writer for message in told.messages} - NOT_LEARNT)
-    shares = numpy.zeros(len(told.messages))
-    for fold in range(_FOLDS):
-        left_out = told.of(set(writers[fold::_FOLDS]))
-        shares[left_out] = told.shares(left_out, told.fitted(~held & ~left_out))
-    shares[held] = told.shares(held, curve)
+    fold_of = {writer: place % _FOLDS for place, writer in enumerate(writers)}
+    folds = numpy.array([fold_of.get(message.writer, -1) for message in told.messages])
+    shares = shares_of_left_out(told.vectors, folds, lambda left_out: told.fitted(~held & ~left_out))
+    shares[held] = shares_of(told.vectors[held], curve)
     for name, chosen in (("learnt from, by the fit of other writers", ~held), ("never learnt from", held)):
         print(f"{name}:")
         for part, is_of_it in _PARTS.items():

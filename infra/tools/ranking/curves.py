@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 
 import numpy
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from infra.tools.judge.__main__ import ROOT
 from recollect.core.learned_share import LearnedShare
 
 Floats = NDArray[numpy.float64]
+Chosen = NDArray[numpy.bool_]
 Curve = tuple[Floats, float]
 """Weights and bias."""
 EMBEDDERS = ROOT / "layers/memory/recollect/adapters/embedders"
@@ -44,6 +46,15 @@ def shares_of(vectors: Floats, curve: Curve) -> Floats:
     weights, bias = curve
     found = LearnedShare(weights.astype(numpy.float32), bias)
     return numpy.array([found.of(vector) for vector in vectors.astype(numpy.float32)])
+
+
+def shares_of_left_out(vectors: Floats, folds: NDArray[numpy.int64], fitted: Callable[[Chosen], Curve]) -> Floats:
+    """The share of each row by the curve that `fitted` learns without its fold; rows of a fold below 0 keep 0."""
+    shares = numpy.zeros(len(vectors))
+    for fold in range(folds.max() + 1):
+        left_out = folds == fold
+        shares[left_out] = shares_of(vectors[left_out], fitted(left_out))
+    return shares
 
 
 def store(file: str, generation: str, weights: Floats, bias: float) -> None:

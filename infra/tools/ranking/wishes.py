@@ -22,7 +22,7 @@ import numpy
 
 from infra.tools.bench.__main__ import DATA, LOCOMO, Bench
 from infra.tools.judge.__main__ import MONTHS, TALKS
-from infra.tools.ranking.curves import Curve, Floats, curve_over, shares_of, store
+from infra.tools.ranking.curves import Chosen, Curve, Floats, curve_over, shares_of_left_out, store
 from infra.tools.ranking.passages import default_embedder, passage_of, vectors_of
 from recollect.adapters.embedders.onnx_embedder import WISHES_FILE
 from recollect.core.event import Role
@@ -93,7 +93,7 @@ def main() -> None:
         store(WISHES_FILE, embedder.generation, *fitted(said, vectors, numpy.ones(len(said), dtype=numpy.bool_)))
 
 
-def fitted(said: list[Said], vectors: Floats, chosen: numpy.typing.NDArray[numpy.bool_]) -> Curve:
+def fitted(said: list[Said], vectors: Floats, chosen: Chosen) -> Curve:
     """Learnt from the chosen ones."""
     wishes = numpy.array([float(one.wish) for one in said])[chosen]
     weights = numpy.array([one.weight for one in said])[chosen]
@@ -103,14 +103,11 @@ def fitted(said: list[Said], vectors: Floats, chosen: numpy.typing.NDArray[numpy
 def _report(said: list[Said], vectors: Floats) -> None:
     writers = sorted({one.writer for one in said})
     folds = numpy.array([writers.index(one.writer) % _FOLDS for one in said])
-    shares = numpy.zeros(len(said))
-    for fold in range(_FOLDS):
-        left_out = folds == fold
-        shares[left_out] = shares_of(vectors[left_out], fitted(said, vectors, ~left_out))
+    shares = shares_of_left_out(vectors, folds, lambda left_out: fitted(said, vectors, ~left_out))
     wishes = numpy.array([one.wish for one in said])
     for source in _WEIGHTS:
         of_it = numpy.array([one.source == source for one in said])
-        for least in (*_ALSO_AT, SURELY_WISHES):
+        for least in sorted({*_ALSO_AT, SURELY_WISHES}):
             reached = of_it & (shares >= least)
             there, others = int((of_it & wishes).sum()), int((reached & ~wishes).sum())
             print(f"{source}: {int((reached & wishes).sum())} of {there} wishes reach {least}, {others} others")

@@ -161,13 +161,6 @@ NO_WISHES = [
 ]
 
 
-def test_how_somebody_wants_to_be_answered_is_told_from_what_looks_like_it(embedder: PooledEmbedder) -> None:
-    assert embedder.learned.wishes is not None
-    encoded = embedder.encode([*WISHES, *NO_WISHES], TextKind.PASSAGE)
-    shares = [embedder.learned.wishes.of(encoding.vector) for encoding in encoded]
-    assert min(shares[: len(WISHES)]) >= SURELY_WISHES > max(shares[len(WISHES) :]), shares
-
-
 REQUESTS = ["Remind me where I work.", "write me a cover letter for the bakery", "Dime dónde vivo", "告诉我我住在哪里"]
 TOLD = [
     "We moved the dentist to Tuesday.",
@@ -182,8 +175,14 @@ TOLD = [
 ]
 
 
-def test_what_only_asks_is_told_from_what_tells_something(embedder: PooledEmbedder) -> None:
-    assert embedder.learned.asks is not None
-    encoded = embedder.encode([*REQUESTS, *TOLD], TextKind.PASSAGE)
-    shares = [embedder.learned.asks.of(encoding.vector) for encoding in encoded]
-    assert min(shares[: len(REQUESTS)]) >= SURELY_ASKS > max(shares[len(REQUESTS) :]), shares
+@pytest.mark.parametrize(
+    ("sort", "surely", "of_it", "others"),
+    [("wishes", SURELY_WISHES, WISHES, NO_WISHES), ("asks", SURELY_ASKS, REQUESTS, TOLD)],
+    ids=["how to be answered", "only asks"],
+)
+def test_what_a_message_surely_is_is_told_from_what_looks_like_it(
+    embedder: PooledEmbedder, sort: str, surely: float, of_it: list[str], others: list[str]
+) -> None:
+    learned = getattr(embedder.learned, sort)
+    shares = [learned.of(encoding.vector) for encoding in embedder.encode([*of_it, *others], TextKind.PASSAGE)]
+    assert min(shares[: len(of_it)]) >= surely > max(shares[len(of_it) :]), shares

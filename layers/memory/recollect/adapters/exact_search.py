@@ -19,7 +19,7 @@ from recollect.core.filter import Operator
 from recollect.core.vectors import FloatArray
 from recollect.retrieval.attributes import Asked
 from recollect.retrieval.filters import DropReason
-from recollect.retrieval.nomination import Arm, Tally
+from recollect.retrieval.nomination import MOST_STANDING, Arm, Tally
 from recollect.text.terms import K1, B, TermStatistics, inverse_document_frequency
 from recollect.timeline.timeline import COUNTED_RECORDS
 
@@ -219,6 +219,11 @@ class VectorArm:
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         found: NDArray[np.float64] = np.einsum("ij,j->i", vectors, self._query) / np.where(norms == 0, 1, norms)
         return np.round(found, _COSINE_DIGITS)
+
+
+def farthest(columns: VectorColumns, among: Mask, direction: FloatArray) -> dict[Arm, dict[int, float]]:
+    """The best of these positions in a direction, as the leaders of the vector arm."""
+    return {Arm.VECTOR: VectorArm(columns, direction).leading(among, MOST_STANDING)}
 
 
 def add_term(

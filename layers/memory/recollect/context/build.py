@@ -64,7 +64,7 @@ MOST_RESULTS = 5
 LONGEST_RESULT = 1000
 LONGEST_QUERY = 400
 _MAY_CHANGE = "may have changed another line"
-_A_WISH = "says how you want to be answered"
+_HOW_TO_ANSWER = "says how you want to be answered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +229,7 @@ class ContextAnswer:
         also = [one.selected.because] if one.selected.because else []
         newer = (self.gathered.recalled.identity(each) for those in self.disputes.newer.values() for each in those)
         also += [_MAY_CHANGE] if item.identity in newer else []
-        also += [_A_WISH] if item.identity in self._wished else []
+        also += [_HOW_TO_ANSWER] if item.identity in self._wished else []
         return self.because_found(item, found.ranked if found and by_search else None, also)
 
     @property

@@ -19,7 +19,7 @@ MEMORY_TOKENS = 800
 MOST_MEMORY_TOKENS = 32_000
 _LEAST_TOKENS_A_LINE = 34  # 24 records for 800 tokens: with 40 natural-dev's messages are no better, with 20 worse
 _MOST_LINES = 200
-_A_WISH = "a standing wish"
+_STANDING_WISH = "a standing wish"
 _SHARE_OF_WISHES = 0.25
 _NEARLY_EQUAL = 0.65
 """The cosine of two questions: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
@@ -94,7 +94,7 @@ def those_that_fit(
     room = int(memory_tokens * _SHARE_OF_WISHES)
     for item in wishes:
         if (size := _size(item, now)) <= room:
-            wished.append(Selected(item, Section.SEMANTIC, _A_WISH))
+            wished.append(Selected(item, Section.SEMANTIC, _STANDING_WISH))
             room -= size
     left = memory_tokens - sum(_size(one.item, now) for one in wished)
     chosen: dict[int, ContextItem] = {}

@@ -17,6 +17,7 @@ from recollect.adapters.exact_search import (
     VectorArm,
     add_term,
     best_by_words,
+    farthest,
     ranks,
     tally,
 )
@@ -74,8 +75,7 @@ class ColumnsNomination:
         """By the vectors that are there, packed ones as they are: no exact ones are read for it."""
         if self._request.standing is None:
             return ()
-        among = own_words(self._documents, shown)
-        leaders = {Arm.VECTOR: VectorArm(self._columns, self._request.standing).leading(among, MOST_STANDING)}
+        leaders = farthest(self._columns, own_words(self._documents, shown), self._request.standing)
         return self._read_candidates(leaders, MOST_STANDING)
 
     def _by_words(self, among: Mask, limit: int) -> Mapping[int, float]:

@@ -18,6 +18,7 @@ from recollect.adapters.exact_search import (
     VectorArm,
     add_term,
     best_by_words,
+    farthest,
     ranks,
     tally,
 )
@@ -62,7 +63,7 @@ class NominationQuery:
         shown = admitted(self._documents, self._masks)
         found = self._candidates(shown, self._request.limit, nominate_by_words.READ_MOST)
         old, standing = self._superseded(), self._standing(shown)
-        return Nominations(found, self._statistics, counted, True, superseded=old, standing=standing)
+        return Nominations(found, self._statistics, counted, includes_tail=True, superseded=old, standing=standing)
 
     def _labelled(self, asked: Asked) -> Mask:
         rows = labelled_rows(self._connection, self._user.number, asked)
@@ -79,8 +80,7 @@ class NominationQuery:
     def _standing(self, shown: Mask) -> tuple[Candidate, ...]:
         if self._request.standing is None:
             return ()
-        among = own_words(self._documents, shown)
-        leaders = {Arm.VECTOR: VectorArm(self._columns, self._request.standing).leading(among, MOST_STANDING)}
+        leaders = farthest(self._columns, own_words(self._documents, shown), self._request.standing)
         return self._read_candidates(leaders, MOST_STANDING, self._lexical())
 
     def _lexical(self) -> LexicalArm:
