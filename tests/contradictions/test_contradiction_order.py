@@ -61,6 +61,12 @@ STORIES: dict[str, Story] = {
     ),
     "a key": (on(0, "Paris", "home"), on(2, "Lyon", "home"), on(4, "Rome", "home")),
     "a key, bounded": (on(0, PARIS, "home"), on(1, BOUNDED, "home"), on(3, ROME, "home")),
+    "a key, bounded twice to one end": (
+        on(0, PARIS, "home"),
+        on(1, BOUNDED, "home"),
+        on(2, "I live in Oslo until Friday.", "home"),
+    ),
+    "a key, bounded for longer": (on(1, BOUNDED, "home"), on(2, "I live in Oslo until Sunday.", "home")),
     "a key before a cue": (on(0, PARIS, "home"), on(1, "I live in Nice.", "home"), on(2, LYON)),
     "one of two clauses": (on(0, "I live in Paris. My grandmother bakes lemon cakes."), on(2, LYON), on(4, ROME)),
     "keyed and not": (on(0, PARIS, "home"), on(2, LYON), on(4, ROME, "home")),

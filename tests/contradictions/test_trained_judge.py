@@ -304,6 +304,15 @@ def test_a_date_bounds_nothing_where_the_model_is_sure_that_what_is_said_lasts()
 
 
 @pytest.mark.spec("P-24")
+@pytest.mark.parametrize(("span", "bounds"), [("this month", False), ("until Friday", True)])
+def test_what_was_done_in_a_span_is_not_bounded_by_it(span: str, bounds: bool) -> None:
+    told = said(f"Sent two V7s {span}, a full two grades above where I was")
+    done, open_ = (TrainedJudge(TablePairModel({}, done=texts)) for texts in ([told.text], []))
+    assert (done.holds_until(told) is not None) is bounds
+    assert open_.holds_until(told) is not None
+
+
+@pytest.mark.spec("P-24")
 def test_what_says_that_it_never_was_so_retracts() -> None:
     newer = "I misspoke, I never lived in Paris."
     found = judged(newer, OLD, {(newer, OLD): PairScores(changed=0.9, replaced=0.0, ended=1.0, retracted=0.8)})

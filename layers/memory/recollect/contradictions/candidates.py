@@ -355,16 +355,15 @@ def profile_of(event: Event, memory: Memory | None, judge: RelationJudge) -> Pro
 def _by_bound_of_key(older: Event, newer: Event) -> Relation | None:
     """What a key says beside its slot, which holds no bounded value.
 
-    A bounded one holds over what was said before it, within its bounds; what is said after it without any ends it.
+    A bounded one holds over what was said before it, within its bounds; what is said after it without any ends it, and
+    so does one that is bound no earlier.
     """
     if newer.key is None or older.key != newer.key:
         return None
-    until, ended = bound_of(newer), ((0, len(older.content)),)
-    if until is not None:
-        return Relation(kind=RelationKind.OVERRIDES, rule=BOUNDED, ended=ended, until=until)
-    if bound_of(older) is not None:
+    until, of_older, ended = bound_of(newer), bound_of(older), ((0, len(older.content)),)
+    if of_older is not None and (until is None or until >= of_older):
         return Relation(kind=RelationKind.SUPERSEDES, rule=BOUNDED, ended=ended)
-    return None
+    return None if until is None else Relation(kind=RelationKind.OVERRIDES, rule=BOUNDED, ended=ended, until=until)
 
 
 @dataclass(frozen=True, slots=True)

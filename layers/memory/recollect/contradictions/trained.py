@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 
 from recollect.contradictions.binding import binding_bound, clause_around
-from recollect.contradictions.bounds import Bound
+from recollect.contradictions.bounds import Bound, BoundKind
 from recollect.contradictions.ended_words import ended_spans
 from recollect.contradictions.judge import Profile, Relation, RelationKind, Said, TimeBound
 from recollect.contradictions.pairs import STANDS, EndedPiece, PairScores, StatementPair
@@ -86,9 +86,15 @@ class TrainedJudge:
         return [dated.get(one.id) for one in older]
 
     def _bound(self, said: Said) -> Bound | None:
-        """The bound that a reader of dates finds, unless the model is sure that what is said holds for good."""
+        """The bound that a reader of dates finds, unless the model is sure that what is said holds for good.
+
+        Nor does a span bind what was done in it: "sent two V7s this month".
+        """
         bound = binding_bound(said.text, said.at)
-        return bound if bound is None or self._model is None or all(self._model.may_pass([said.text])) else None
+        if bound is None or self._model is None:
+            return bound
+        was_done = bound.kind is BoundKind.SPAN and max(self._model.tells_done([said.text])) >= LEAST_DONE
+        return bound if not was_done and all(self._model.may_pass([said.text])) else None
 
     def _bounds(self, said: Said, bound: Bound | None) -> tuple[TimeBound, ...]:
         if bound is None:
