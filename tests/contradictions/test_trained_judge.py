@@ -344,6 +344,9 @@ class Noted:
     def tells_done(self, texts: Sequence[str]) -> list[float]:
         return [0.0] * len(texts)
 
+    def beside(self, changed: Sequence[float]) -> list[float]:
+        return list(changed)
+
     def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
         return [()] * len(pairs)
 

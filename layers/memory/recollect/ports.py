@@ -505,6 +505,12 @@ class PairModel(Protocol):
     def relate(self, pairs: Sequence[StatementPair]) -> list[PairScores]:
         """The scores of each pair, in order. Raises NotReady."""
 
+    def beside(self, changed: Sequence[float]) -> list[float]:
+        """What probabilities of one newer statement and several older ones, the nearest first, are beside each other.
+
+        Of one alone they stay, and so does 0.
+        """
+
     def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
         """Of each pair which pieces of the older no longer hold, as far as the model reads it, in order of place.
 

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from recollect.adapters.embedders.model_folder import ENDED_FILE, JUDGE_FILE
-from recollect.adapters.judges.onnx_pairs import DONE_FILE, WORTH_FILE, OnnxPairModel, _FirstLook, _Loaded
+from recollect.adapters.judges.onnx_pairs import (
+    BESIDE_FILE,
+    DONE_FILE,
+    WORTH_FILE,
+    OnnxPairModel,
+    _FirstLook,
+    _Loaded,
+)
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.contracts.pair_model import PAIRS, PairModelContract
 from recollect.contradictions.judge import RelationKind, Said
@@ -98,8 +105,8 @@ class TestOnnx(PairModelContract):
         first, second = model.relate([StatementPair(again, wish), StatementPair(new, moved)])
         assert first.changed < ConflictRules().settle <= second.changed
 
-    @pytest.mark.parametrize("file", [WORTH_FILE, DONE_FILE])
-    def test_the_rows_over_early_states_were_fitted_to_this_judge(self, model: PairModel, file: Path) -> None:
+    @pytest.mark.parametrize("file", [WORTH_FILE, DONE_FILE, BESIDE_FILE])
+    def test_what_was_fitted_to_a_judge_was_fitted_to_this_one(self, model: PairModel, file: Path) -> None:
         assert json.loads(file.read_text("ascii"))["judge"] == model.version
 
     @pytest.mark.spec("P-24")

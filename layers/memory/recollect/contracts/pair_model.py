@@ -65,6 +65,15 @@ class PairModelContract:
         assert model.tells_done(texts) == [model.tells_done([text])[0] for text in texts]
         assert all(0 <= share <= 1 for share in model.tells_done(texts))
 
+    def test_beside_others_a_probability_stays_one_and_alone_it_stays_as_it_is(self, model: PairModel) -> None:
+        assert model.beside([]) == []
+        for alone in (0.0, 0.3, 1.0):
+            assert model.beside([alone]) == [pytest.approx(alone, abs=1e-3)]
+        found = model.beside([0.9, 0.0, 1.0, 0.2])
+        assert all(0 <= one <= 1 for one in found)
+        assert found[1] == 0.0
+        assert found[2] == max(found)
+
     def test_what_changes_something_passes_the_first_look(self, model: PairModel) -> None:
         scores = model.relate(PAIRS)
         changing = [pair.newer for pair, score in zip(PAIRS, scores, strict=True) if score.changed >= SURE]

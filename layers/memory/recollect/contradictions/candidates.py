@@ -3,9 +3,11 @@
 A newer statement is judged against the nearest older ones of its speaker and scope: a model of pairs takes
 milliseconds for each.
 
-The unprojected are read before the index is asked: of two that come at once, at least the later one sees both. A record
-is compared in its own words, also where its memory took up another one's part since: so what it does to others does not
-depend on what came first. What a memory's content says beside that is compared too.
+The unprojected are read before the index is asked: of two that come at once, at least the later one sees both. What a
+record does to one older record depends on the others that it is compared with. So one that waits does it when it is
+projected, and one of before is compared with the nearest to it once more. A record is compared in its own words, also
+where its memory took up another one's part since: so what it does to others does not depend on what came first. What a
+memory's content says beside that is compared too.
 """
 
 from collections import defaultdict
@@ -36,6 +38,9 @@ CANDIDATES = 20
 JUDGED = 12
 """Of them so many are judged, those of the nearest meaning."""
 
+_SURE = 1.0
+"""Whoever asks with that as the least confidence asks for no words that end."""
+
 _LATE = timedelta(minutes=10)
 """A record that arrives so long after it was said may already have been ended by a newer one."""
 
@@ -54,11 +59,21 @@ class ProjectedRecords:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Records as they are now, and vectors, by id; for each record of the projection the ids of its candidates."""
+    """Records as they are now, and vectors, by id; for each record of the projection the ids of its candidates.
+
+    `waiting`: the ids of those that are not projected yet. `beside`: what newer ones of before are compared with.
+    """
 
     events: Mapping[str, Event]
     of: Mapping[str, frozenset[str]]
     vectors: Mapping[str, FloatArray]
+    waiting: frozenset[str] = frozenset()
+    beside: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def with_beside(self, newer: "Candidates") -> "Candidates":
+        """With the candidates of newer records of before."""
+        events, vectors = {**newer.events, **self.events}, {**newer.vectors, **self.vectors}
+        return replace(self, events=events, vectors=vectors, beside=newer.of)
 
 
 class FindContradicting:
@@ -83,8 +98,11 @@ class FindContradicting:
         """The same, which never answers these."""
         return FindContradicting(self._timeline, self._index, self._concurrency, event_ids)
 
-    def find(self, batch: ProjectedRecords, profiles: Mapping[str, Profile]) -> Candidates:
-        """Other records that may contradict these; `profiles` has what each states. Raises Unavailable."""
+    def find(self, batch: ProjectedRecords, profiles: Mapping[str, Profile], *, ended: bool = False) -> Candidates:
+        """Other records that may contradict these; `profiles` has what each states. Raises Unavailable.
+
+        `ended`: those too that something newer has ended already.
+        """
         scope, events, now = batch.scope, batch.events, batch.now
         asking = [event for event in events if profiles[event.id].may_end or self._comes_late(event)]
         unprojected = {ref.id: ref for ref in self._timeline.tail(scope).refs} if asking else {}
@@ -92,7 +110,7 @@ class FindContradicting:
         vectors = dict(batch.vectors)
         begun = {
             event.id: self._concurrency.submit(
-                partial(self._near, scope, event, profiles[event.id], batch.vectors.get(event.id), now)
+                partial(self._near, scope, event, profiles[event.id], batch.vectors.get(event.id), now, ended)
             )
             for event in asking
         }
@@ -103,7 +121,8 @@ class FindContradicting:
         passed = found.keys() | self._without
         refs = {i: ref for some in (unprojected, *found.values()) for i, ref in some.items() if i not in passed}
         read = readable_events(self._timeline, scope, list(refs.values()))
-        return Candidates(read, {i: frozenset((*unprojected, *some)) for i, some in found.items()}, vectors)
+        of = {i: frozenset((*unprojected, *some)) for i, some in found.items()}
+        return Candidates(read, of, vectors, frozenset(unprojected))
 
     def similar(
         self, scope: Scope, event: Event, vector: FloatArray | None, now: datetime, *, ended: bool = False
@@ -123,10 +142,10 @@ class FindContradicting:
         return [hit for hit in hits if hit.ref.id != event.id and hit.ref.id not in self._without]
 
     def _near(
-        self, scope: Scope, event: Event, profile: Profile, vector: FloatArray | None, now: datetime
+        self, scope: Scope, event: Event, profile: Profile, vector: FloatArray | None, now: datetime, ended: bool
     ) -> list[Candidate]:
         """What it may end, or what may have ended it: of one that ends nothing only what was said after it."""
-        hits = self.similar(scope, event, vector, now, ended=self._comes_late(event))
+        hits = self.similar(scope, event, vector, now, ended=ended or self._comes_late(event))
         near = [hit for hit in hits if profile.may_end or hit.ref.timestamp >= event.timestamp]
         return sorted(near, key=lambda hit: -likeness(vector, hit.vector))[:JUDGED]
 
@@ -171,6 +190,8 @@ class CandidateSet:
     judge: RelationJudge
     candidates: Mapping[str, Collection[str]] = field(default_factory=dict)
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
+    waiting: Collection[str] = ()
+    beside: Mapping[str, Collection[str]] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
     latest: dict[str, tuple[datetime, str]] = field(default_factory=dict)
     """For each memory, or record without one, when what it says was said last."""
@@ -212,12 +233,18 @@ class CandidateSet:
         UNDECIDED where the judge is less sure than `rules.settle`; left out below `rules.ask`.
         """
         pairs = list(self._pairs(fresh))
-        judged = self._judged(pairs, rules.ask)
+        judged = self._judged([*pairs, *self._pairs_beside()], rules.ask)
         for older, newer in pairs:
             relation = self._relation(older, newer, judged.get((older.id, newer.id)), rules.ask)
             if relation is not None and relation.confidence >= rules.ask:
                 unsure = relation.confidence < rules.settle
                 yield older, newer, replace(relation, kind=RelationKind.UNDECIDED) if unsure else relation
+
+    def newer_of_before(self, fresh: Iterable[Event]) -> list[Event]:
+        """The newer records that were projected before these and may, alone with one of them, do something to it."""
+        pairs = [(older, newer) for older, newer in self._pairs(fresh) if newer.id not in self.candidates]
+        doing = {newer.id for older, newer in pairs if self.judge.judge(newer, [older], _SURE) != [None]}
+        return [self.events[one] for one in sorted(doing)]
 
     def for_current_words(self, memory: Memory, verdict: Verdict) -> Verdict:
         """What the verdict does to the memory as it is written now: other words than when both were compared."""
@@ -267,13 +294,28 @@ class CandidateSet:
         seen: set[tuple[str, str]] = set()
         for event in fresh:
             own = self.said.get(event.id)
-            for other in self._beside(event.id) if own else ():
+            for other in self._against(event.id) if own else ():
                 older, newer = sorted((own, other), key=lambda said: said.order) if own else (other, other)
-                if older.id != newer.id and (older.id, newer.id) not in seen and self._may_contradict(older, newer):
+                if older.id == newer.id or (older.id, newer.id) in seen or self._is_to_come(older, newer):
+                    continue
+                if self._may_contradict(older, newer):
                     seen.add((older.id, newer.id))
                     yield older, newer
 
-    def _beside(self, record_id: str) -> Iterable[Said]:
+    def _is_to_come(self, older: Said, newer: Said) -> bool:
+        """Whether the newer one waits and came after the older: it sees that one when it is projected itself."""
+        arrived, came = self.events[newer.id].recorded_at, self.events[older.id].recorded_at
+        return newer.id in self.waiting and newer.id not in self.candidates and arrived >= came
+
+    def _pairs_beside(self) -> Iterable[Pair]:
+        """What newer records of before do to others: it was decided then, and says how sure they are of these."""
+        for newer_id, others in self.beside.items():
+            newer = self.said.get(newer_id)
+            for older in (self.said[one] for one in others if newer is not None and one in self.said):
+                if newer is not None and older.order < newer.order and self._may_contradict(older, newer):
+                    yield older, newer
+
+    def _against(self, record_id: str) -> Iterable[Said]:
         own = self.candidates.get(record_id, ())
         return (said for i, said in self.said.items() if i in self.candidates or i in own)
 
@@ -289,23 +331,23 @@ class CandidateSet:
 
     def _judged(self, pairs: Iterable[Pair], least: float) -> dict[tuple[str, str], Relation | None]:
         """What the judge says of each pair, by the ids of older and newer; one call for each newer one."""
-        of_newer: dict[str, list[Said]] = defaultdict(list)
+        of_newer: dict[str, dict[str, Said]] = defaultdict(dict)
         for older, newer in pairs:
-            of_newer[newer.id].append(older)
+            of_newer[newer.id][older.id] = older
         judged: dict[tuple[str, str], Relation | None] = {}
         for newer_id, all_older in of_newer.items():
-            nearest = self._nearest(newer_id, all_older)
-            found = self.judge.judge(self.said[newer_id], nearest, least)
-            judged |= {(one.id, newer_id): relation for one, relation in zip(nearest, found, strict=True)}
+            for some in self._nearest(newer_id, list(all_older.values())):
+                found = self.judge.judge(self.said[newer_id], some, least)
+                judged |= {(one.id, newer_id): relation for one, relation in zip(some, found, strict=True)}
         return judged
 
-    def _nearest(self, newer_id: str, older: Sequence[Said]) -> list[Said]:
-        """Those of the nearest meaning; the values of its key always, and first those without a vector."""
+    def _nearest(self, newer_id: str, older: Sequence[Said]) -> tuple[list[Said], list[Said]]:
+        """The values of its key, and those of the nearest meaning, first those without a vector."""
         key = self.events[newer_id].key
         keyed = [one for one in older if key is not None and self.events[one.id].key == key]
         others = [one for one in older if one not in keyed]
         own = self.vectors.get(newer_id)
-        return [*keyed, *sorted(others, key=lambda one: -likeness(own, self.vectors.get(one.id)))[:JUDGED]]
+        return keyed, sorted(others, key=lambda one: -likeness(own, self.vectors.get(one.id)))[:JUDGED]
 
     def _relation(self, older: Said, newer: Said, judged: Relation | None, least: float) -> Relation | None:
         """The judge's word, but of two values of a key only what the key does not say already."""

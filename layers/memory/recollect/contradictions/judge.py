@@ -111,5 +111,6 @@ class RelationJudge(Protocol):
     def judge(self, newer: Said, older: Sequence[Said], least: float = 0.0) -> list[Relation | None]:
         """What the newer statement does to each of the older ones, in their order; None where it does nothing.
 
+        The nearest to it come first: how sure one change is depends on the others.
         Of one with less than the `least` confidence only kind and confidence count: nobody asks what of the older ends.
         """

@@ -12,7 +12,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from recollect.arbitration.arbitrate import ProposeConflicts
-from recollect.contradictions.candidates import CandidateSet, FindContradicting, ProjectedRecords, profile_of
+from recollect.contradictions.candidates import (
+    Candidates,
+    CandidateSet,
+    FindContradicting,
+    ProjectedRecords,
+    profile_of,
+)
 from recollect.contradictions.decisions import (
     ARBITRATIONS,
     CONFLICTS,
@@ -122,7 +128,7 @@ class ApplyVerdicts:
             yield from self._decided.withdraw_retracted(by.scope, stored.memory, by.now)
 
     def open_conflict(self, by: Deciding, older: str, verdict: Verdict, rules: ConflictRules) -> None:
-        """Opens a conflict, unless there is one, open or settled, or a person took a decision between them back."""
+        """Opens a conflict, unless there is one, or a decision that holds or that a person took back."""
         conflict = OpenConflict(
             newer=verdict.by,
             older=older,
@@ -135,7 +141,7 @@ class ApplyVerdicts:
         asked = self._ask_a_model and rules.auto_apply != "off"
         write = conflict_write(conflict, ABSENT, ask_at=by.now if asked else None)
         known = self._items.get(by.scope.user, [write.key, decision_key(conflict.id)])
-        if not any(key == write.key or _was_taken_back(item) for key, item in known.items()):
+        if not any(key == write.key or _is_decided(item) for key, item in known.items()):
             with suppress(VersionMismatch):  # another process has opened it
                 self._items.write(by.scope.user, [write], by.now)
 
@@ -175,8 +181,9 @@ def _is_settled(key: ItemKey, item: Item, memory: Memory, found: CandidateSet) -
     return _is_final(decision_in(item.value), memory, found)
 
 
-def _was_taken_back(item: Item) -> bool:
-    return item.key.path == ARBITRATIONS and decision_in(item.value).status is DecisionStatus.REVERTED
+def _is_decided(item: Item) -> bool:
+    """Whether it is a decision that holds, or that a person took back."""
+    return item.key.path == ARBITRATIONS and decision_in(item.value).status is not DecisionStatus.WITHDRAWN
 
 
 def _is_final(decision: Decision, memory: Memory, found: CandidateSet) -> bool:
@@ -200,6 +207,7 @@ _FEW = 6
 _READ_AHEAD = 32
 """Where there are more records than a few, so many of the newest memories are read in one page, which tells of most
 records that they have none: a look-up of each would cost a read unit."""
+_MAY_END = Profile(states=True, may_end=True)
 _MOST_ROUNDS = 4
 """So often a merged memory is compared again at once; further rounds wait for its marker."""
 
@@ -264,19 +272,35 @@ class SettleContradictions:
 
     def _found(self, batch: ProjectedRecords) -> CandidateSet | None:
         """These and their candidates; None where none of them states anything."""
-        scope, now = batch.scope, batch.now
         told = [event for event in batch.events if not self._only_asks(event, batch.vectors)]
         profiles = {e.id: profile for e in told if (profile := self._profile(e, batch.memories)) is not None}
-        fresh = [event for event in batch.events if event.id in profiles and not event.expired(now)]
+        fresh = [event for event in batch.events if event.id in profiles and not event.expired(batch.now)]
         if not fresh:
             return None
         found = self._find.find(replace(batch, events=fresh), profiles)
-        own = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(now)}
+        compared = self._compared(batch, fresh, found)
+        newer = compared.newer_of_before(fresh)
+        if not newer:
+            return compared
+        again = replace(batch, events=newer, vectors=found.vectors)
+        beside = self._find.find(again, dict.fromkeys((one.id for one in newer), _MAY_END), ended=True)
+        return self._compared(batch, fresh, found.with_beside(beside))
+
+    def _compared(self, batch: ProjectedRecords, fresh: Sequence[Event], found: Candidates) -> CandidateSet:
+        """With their memories; without what only asks."""
+        own = {i: event for i, event in found.events.items() if event.is_own_words and not event.expired(batch.now)}
         others = {i: event for i, event in own.items() if not self._only_asks(event, found.vectors)}
-        newest = self._read.newest(scope, _READ_AHEAD) if len(others) > _FEW else None
-        read = self._read.stored(scope, others, newest) if others else {}
-        together = {**others, **{event.id: event for event in fresh}}
-        return CandidateSet(together, {**read, **batch.memories}, self._judge, found.of, found.vectors)
+        newest = self._read.newest(batch.scope, _READ_AHEAD) if len(others) > _FEW else None
+        read = self._read.stored(batch.scope, others, newest) if others else {}
+        return CandidateSet(
+            {**others, **{event.id: event for event in fresh}},
+            {**read, **batch.memories},
+            self._judge,
+            found.of,
+            found.vectors,
+            found.waiting,
+            found.beside,
+        )
 
     def _only_asks(self, event: Event, vectors: Mapping[str, FloatArray]) -> bool:
         """A request such as "tell me where I live" states nothing, whatever it looks like to a judge of pairs."""

@@ -80,10 +80,22 @@ class TrainedJudge:
             return [None] * len(older)
         judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
         asked = _Asked(newer, told, least)
-        found = dict(zip((one.id for one in judged), self._each(told.lasting, judged), strict=True))
+        beside = self._beside(self._each(told.lasting, judged))
+        found = dict(zip((one.id for one in judged), beside, strict=True))
         relations = {one.id: self._relation(asked, one, found[one.id]) for one in judged}
         dated = {one.id: self._dated(relations[one.id], asked, one) for one in judged}
         return [dated.get(one.id) for one in older]
+
+    def probabilities(self, newer: Said, older: Sequence[Said]) -> list[float]:
+        """That the newer changes each of the older ones, of each pair by itself: before they are seen together."""
+        told = self._telling(_Told.of(newer, self._bound(newer)))
+        return [one.best.changed for one in self._each(told.lasting if told is not None else (), older)]
+
+    def _beside(self, found: Sequence["_Strongest"]) -> list["_Strongest"]:
+        """Each as sure as it is beside the others."""
+        changed = [one.best.changed for one in found]
+        sure = self._model.beside(changed) if self._model is not None else changed
+        return [replace(one, best=replace(one.best, changed=share)) for one, share in zip(found, sure, strict=True)]
 
     def _bound(self, said: Said) -> Bound | None:
         """The bound that a reader of dates finds, unless the model is sure that what is said holds for good.

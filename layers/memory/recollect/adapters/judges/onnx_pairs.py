@@ -29,6 +29,7 @@ from recollect.adapters.embedders.model_folder import (
 from recollect.adapters.embedders.onnx_session import loading, open_session
 from recollect.adapters.embedders.unigram import Unigram, read_unigram
 from recollect.adapters.judges.pair_pieces import MARKS, MOST_PIECES, SplitPieces, pieces_of, places_of, splitting
+from recollect.contradictions.beside import BesideOthers
 from recollect.contradictions.pairs import STANDS, EndedPiece, PairScores, StatementPair
 from recollect.core.learned_share import LearnedShare, logistic
 from recollect.core.vectors import FloatArray
@@ -41,6 +42,8 @@ WORTH_FILE = Path(__file__).with_name("worth_keeping.json")
 """The row over early states that `infra/tools/judge/worth.py` fitted, and the version of the judge that it is for."""
 DONE_FILE = Path(__file__).with_name("tells_done.json")
 """The same of what tells of something done, by `infra/tools/judge/tenses.py`."""
+BESIDE_FILE = Path(__file__).with_name("beside_others.json")
+"""What `infra/tools/judge/beside.py` fitted, and the version of the judge that it is for."""
 
 _MANY_PIECES, _OF_MANY_FROM = 30, -1.4
 """A message of more pieces changes nothing below this early logit, a little above a short one's bar.
@@ -137,6 +140,7 @@ class OnnxPairModel:
         self._model: _Loaded | None = None
         self._ending: InferenceSession | None = None
         self._worth, self._done = (_row_for(file, self.version) for file in (WORTH_FILE, DONE_FILE))
+        self._beside = _beside_for(self.version)
         self._looked = lru_cache(_CACHED_TEXTS)(self._look)
 
     def may_change(self, texts: Sequence[str]) -> list[bool]:
@@ -177,6 +181,10 @@ class OnnxPairModel:
         """The scores of each pair, in order. Raises NotReady."""
         model = self._loaded() if pairs else None
         return [self._scores(model, pair) for pair in pairs if model is not None]
+
+    def beside(self, changed: Sequence[float]) -> list[float]:
+        """By the curve that was fitted to this judge; another's probabilities stay as they are."""
+        return self._beside.of(changed) if self._beside is not None else list(changed)
 
     def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
         """Of each pair which pieces of the older no longer hold, by a model that is loaded on first use.
@@ -228,6 +236,12 @@ def _row_for(file: Path, version: str) -> LearnedShare | None:
     if stored["judge"] != version:
         return None
     return LearnedShare(np.frombuffer(base64.b64decode(stored["weights"]), "<f4"), stored["bias"])
+
+
+def _beside_for(version: str) -> BesideOthers | None:
+    """The curve that was fitted to this judge; None of another's."""
+    stored = json.loads(BESIDE_FILE.read_text("ascii"))
+    return BesideOthers(**stored["weights"]) if stored["judge"] == version else None
 
 
 def _load(folder: Path) -> _Loaded:

@@ -45,6 +45,10 @@ class TablePairModel:
         """The scores of each pair, in order."""
         return [self._rows.get((pair.newer, pair.older), PairScores(changed=0.0)) for pair in pairs]
 
+    def beside(self, changed: Sequence[float]) -> list[float]:
+        """As they are: a table has no doubts."""
+        return list(changed)
+
     def ended_pieces(self, pairs: Sequence[StatementPair]) -> list[tuple[EndedPiece, ...]]:
         """The words of `ended`; of other pairs it knows none."""
         return [self._pieces(pair, self._ended.get((pair.newer, pair.older), "")) for pair in pairs]
