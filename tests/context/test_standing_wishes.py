@@ -107,12 +107,18 @@ def test_what_does_not_hold_for_this_user_is_no_wish(memory: Memory, gone: str) 
 
 
 def test_the_surest_are_shown_each_once_and_none_that_the_raw_window_shows(memory: Memory) -> None:
-    variants = [f"{WISH} {'!' * n}" for n in range(MOST_WISHES + 2)]
+    variants = [f"{WISH} x{n}" for n in range(MOST_WISHES + 2)]
     memory.add(*variants)
     memory.project()
     assert len(shown(asked(memory))) == MOST_WISHES
     here = asked(memory, conversation_id="c1")
     assert sum(one.content.count(WISH) for one in here.messages.messages) == len(variants)
+
+
+def test_said_again_in_the_same_words_it_is_shown_once_as_it_was_said_last(memory: Memory) -> None:
+    memory.add(WISH, f"{WISH.lower()}!!", f"{WISH} 🙂")
+    memory.project()
+    assert shown(asked(memory)) == [f"{WISH} 🙂"]
 
 
 def test_a_hit_that_is_a_wish_is_shown_once(memory: Memory) -> None:

@@ -37,8 +37,9 @@ def test_what_is_unlikely_does_nothing(changed: float) -> None:
     assert judged("I moved.", OLD, {("I moved.", OLD): PairScores(changed=changed)}) is None
 
 
-def test_the_same_words_again_do_nothing() -> None:
-    assert judged(OLD.upper(), OLD, {(OLD.upper(), OLD): CHANGES}) is None
+@pytest.mark.parametrize("again", [OLD.upper(), f"{OLD}!! 🙂"])
+def test_the_same_words_again_do_nothing(again: str) -> None:
+    assert judged(again, OLD, {(again, OLD): CHANGES}) is None
 
 
 def test_without_a_model_nothing_is_judged() -> None:

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.sentences import count_tokens, count_words, first_words, only_asks, split_said_by, split_sentences
+from recollect.text.sentences import (
+    count_tokens,
+    count_words,
+    first_words,
+    only_asks,
+    split_said_by,
+    split_sentences,
+    words_said,
+)
 from samples.steps import assert_linear
 
 
@@ -112,3 +120,27 @@ def test_count(text: str, tokens: int) -> None:
 def test_more_text_is_never_fewer_tokens(text: str, more: str) -> None:
     assert count_tokens(text) <= count_tokens(text + more) <= count_tokens(text) + count_tokens(more)
     assert count_tokens(text) <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("again", "same"),
+    [
+        ("two lines, at most!! 🙂", True),
+        ("«Two lines» at most…", True),
+        ("TWO  LINES\nAT MOST", True),
+        ("two lines at least", False),
+        ("at most two lines", False),
+    ],
+)
+def test_the_same_words_are_the_same_whatever_marks_are_around_them(again: str, same: bool) -> None:
+    assert (words_said(again) == words_said("Two lines at most.")) is same
+
+
+@pytest.mark.parametrize(("one", "other"), [("C", "C++"), ("5", "-5"), ("1.5", "15"), ("#5", "5"), ("5%", "5")])
+def test_a_mark_that_says_something_is_part_of_its_word(one: str, other: str) -> None:
+    assert words_said(f"I take {one}.") != words_said(f"I take {other}.")
+
+
+@given(st.text())
+def test_blanks_around_what_is_said_say_nothing(text: str) -> None:
+    assert words_said(f" {text}\n") == words_said(text)

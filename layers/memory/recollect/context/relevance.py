@@ -11,7 +11,7 @@ from recollect.context.selection import ContextItem, Section, Selected, search_r
 from recollect.core.vectors import FloatArray, unit
 from recollect.retrieval.nomination import ASKING
 from recollect.retrieval.ranking import Ranked
-from recollect.text.sentences import count_tokens
+from recollect.text.sentences import count_tokens, words_said
 
 MEMORY_TOKENS = 800
 """How many tokens the memories of `messages` may take where a request says nothing."""
@@ -73,12 +73,17 @@ EVERY_HIT = RelevanceCut(share=0.0, slack=0.0, least=0.0)
 def wishes_besides(
     wishes: Iterable[ContextItem], needed: Iterable[ContextItem], setting: Setting
 ) -> tuple[ContextItem, ...]:
-    """Each wish once, in their order, that is shown neither as a hit nor by the raw window, and is not the input."""
+    """Those that are shown neither as hits nor by the raw window, and are not the input, in their order.
+
+    Of several in the same words the newest is taken.
+    """
     there = {item.identity for item in needed} | setting.raw_window | setting.own
-    distinct: dict[str, ContextItem] = {}
+    said_already = {words_said(item.content) for item in needed}
+    distinct: dict[tuple[str, ...], ContextItem] = {}
     for item in wishes:
-        if item.identity not in there:
-            distinct.setdefault(item.identity, item)
+        words = words_said(item.content)
+        if item.identity not in there and words not in said_already:
+            distinct[words] = max(item, distinct.get(words, item), key=lambda one: one.timestamp)
     return tuple(distinct.values())
 
 

@@ -20,7 +20,7 @@ from recollect.contradictions.parts import Span, clause_spans, parts_within
 from recollect.contradictions.splice import spliced
 from recollect.ports import PairModel
 from recollect.text.coming_dates import ComingDate, coming_dates, names_a_day
-from recollect.text.sentences import count_words, only_asks
+from recollect.text.sentences import count_words, only_asks, words_said
 
 LEAST_CONFIDENCE = 0.1
 """Below it nothing is reported, whatever the rules' thresholds are."""
@@ -74,11 +74,15 @@ class TrainedJudge:
         return count_words(said.text) >= _LEAST_WORDS and not only_asks(said.text)
 
     def judge(self, newer: Said, older: Sequence[Said], least: float = 0.0) -> list[Relation | None]:
-        """What the newer does to each; a model is asked once for all of them, and again where one changed."""
+        """What the newer does to each; a model is asked once for all of them, and again where one changed.
+
+        What is said again in the same words changes nothing.
+        """
         told = self._telling(_Told.of(newer, self._bound(newer))) if older else None
         if told is None:
             return [None] * len(older)
-        judged = [one for one in older if one.text.strip().casefold() != newer.text.strip().casefold()]
+        words = words_said(newer.text)
+        judged = [one for one in older if words_said(one.text) != words]
         asked = _Asked(newer, told, least)
         beside = self._beside(self._each(told.lasting, judged))
         found = dict(zip((one.id for one in judged), beside, strict=True))

@@ -1,6 +1,7 @@
 """Sentences: where they end, which only ask, their length in words and model tokens, their numbers and names."""
 
 import re
+import unicodedata
 from datetime import date
 
 from recollect.text.dates import MONTHS
@@ -27,6 +28,8 @@ _CJK_RUN = re.compile(f"[{CJK_CLASS}]+")
 _CHARACTERS_PER_TOKEN = 4
 _BARE_QUESTION_TOKENS = 18
 
+_AROUND_WORDS = ".,;:!?…。、؟¡¿·()[]\"'“”„‘’‚«»‹›「」『』《》—–*_~\u200d\ufe0f"
+_WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+", re.MULTILINE)
 _FIRST_WORD = re.compile(r"\W*\w+")
@@ -67,6 +70,16 @@ def count_words(text: str) -> int:
         return len(text.split())
     characters = sum(1 for character in _CJK.findall(text) if character.isalnum())
     return len(_CJK_MARKED.sub(" ", text).split()) + characters
+
+
+def words_said(text: str) -> tuple[str, ...]:
+    """Its words as they are said: without case, marks around them, and what is no word ("!!", "🙂").
+
+    Marks within a word, before a number and of its kind stay: "C++", "-5", "1.5".
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = (word.strip(_AROUND_WORDS) for word in folded.split())
+    return tuple(word for word in words if _WORD.search(word))
 
 
 def first_words(text: str, most: int) -> str:
