@@ -12,11 +12,13 @@ help:
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
 
 $(VENV)/.local: pyproject.toml constraints.txt
+	@echo 'Installing the dependencies, about a minute...'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local]'
 	@touch $@
 
 $(STAMP): $(VENV)/.local
+	@echo 'Installing the dependencies for development, about a minute...'
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[aws,local,dev]'
 	@touch $@
 

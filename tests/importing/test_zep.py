@@ -117,7 +117,7 @@ def test_episodes_are_messages_texts_and_documents(file: Path) -> None:
         (message("x", metadata=[]), "the metadata is no object"),
         (message("x", role="boss"), "the role is none of user, assistant, system, function, tool"),
         (message("x", created_at="soon"), "not a time: ISO 8601, epoch seconds or milliseconds"),
-        (message("x", content=5), "the text is no text"),
+        (message("x", content=5), "the content is not text"),
     ],
 )
 def test_a_broken_one_is_named_and_the_others_are_read(file: Path, broken: Any, reason: str) -> None:

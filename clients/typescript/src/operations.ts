@@ -619,7 +619,7 @@ export class Operations {
     return this.transport.send({ method: "GET", path: "/v1/bus", query: ["type", "after"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
   }
 
-  /** Saves one memory; 200 with the one there is where it says the same. `POST /v1/memories` */
+  /** Saves one memory; where one already says the same, answers 200 with that one. `POST /v1/memories` */
   saveMemory(given: NewMemory, options?: RequestOptions): Promise<MemorySaved> {
     return this.transport.send({ method: "POST", path: "/v1/memories", query: [], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }

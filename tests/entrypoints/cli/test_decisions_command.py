@@ -50,10 +50,10 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
     for again in ("1", as_json["id"]):
         assert run("decisions", "revert", again, *ANNA).exit_code == 1
     assert run("decisions", "revert", "none", *ANNA).exit_code == 2
-    assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "1 decisions\n"
+    assert run("decisions", "list", *ANNA, "--status", "reverted").stderr == "1 decision\n"
     for whose in (ANNA, ()):
         taught = run("decisions", "corrections", *whose)
-        assert (json.loads(taught.stdout)["old"], taught.stderr) == (PARIS, "1 pairs\n")
+        assert (json.loads(taught.stdout)["old"], taught.stderr) == (PARIS, "1 pair\n")
     assert run("decisions", "corrections", "--user", "bob").stderr == "0 pairs\n"
     for step, words, told in ((("reapply", "1"), PARIS, "reapplied"), (("revert", "1"), "I lived there", "reverted")):
         content = () if told == "reapplied" else ("--content", words)

@@ -61,7 +61,7 @@ def test_the_table_has_a_row_a_kind(run: Run, tmp_path: Path) -> None:
     ("changes", "complaint"),
     [
         ({"turns": []}, "d1.json: turns: "),
-        ({"questions": [{**TALK["questions"][0], "evidence": ["t9"]}]}, "question q1 names 1 turns that are not there"),
+        ({"questions": [{**TALK["questions"][0], "evidence": ["t9"]}]}, "question q1 names 1 turn that is not there"),
         ({"turns": [TALK["turns"][0]] * 2}, "two turns have one id"),
         ({"turns": [{**TALK["turns"][0], "at": "yesterday"}]}, "d1.json: turns.0.at: "),
     ],

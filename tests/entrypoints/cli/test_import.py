@@ -86,7 +86,7 @@ def test_turns_of_one_time_keep_their_order_in_each_of_interleaved_conversations
 def test_undated_turns_stand_before_all_others_and_twice_is_once(run: Run, app: App, file: Path) -> None:
     file.write_text("".join(json.dumps({"role": "user", "content": f"turn {n}"}) + "\n" for n in range(5)))
     first = run("import", file, "--user", "ana")
-    assert "5 turns say no time" in first.stderr
+    assert "5 turns without a time" in first.stderr
     assert run("import", file, "--user", "ana").stdout.startswith("0 created, 5 duplicate")
     events = events_of(app, ANA)
     assert {event.timestamp.year for event in events} == {1970}
@@ -96,7 +96,7 @@ def test_undated_turns_stand_before_all_others_and_twice_is_once(run: Run, app: 
 def test_a_time_for_undated_turns(run: Run, app: App, file: Path) -> None:
     file.write_text(json.dumps({"role": "user", "content": "turn"}) + "\n")
     result = run("import", file, "--user", "ana", "--at", "2024-05-01T09:00")
-    assert "say no time" not in result.stderr
+    assert "without a time" not in result.stderr
     assert events_of(app, ANA)[0].timestamp.isoformat() == "2024-05-01T09:00:00+00:00"
 
 

@@ -106,7 +106,7 @@ def test_what_matches_is_counted_and_deleted(run: Run) -> None:
     assert json.loads(counted.stdout) == {"matched": 1, "deleted": 0, "memory_ids": [first["id"]]}
     assert run(*wanted).exit_code == 1
     assert json.loads(run(*wanted, "--yes").stdout) == {"matched": 1, "deleted": 1, "memory_ids": [first["id"]]}
-    assert run("memories", "list", *ANNA).stderr == "1 memories\n"
+    assert run("memories", "list", *ANNA).stderr == "1 memory\n"
     assert run("memories", "list", *ANNA, "--filter", '{"importance": {"gt": 0.9}}').stdout == ""
     assert run("memories", "list", *ANNA, "--below", "org").stdout == ""
     for wrong in ((), ("--filter", "{"), ("--filter", '{"colour": 1}'), ("--namespace", "a//b")):

@@ -89,7 +89,7 @@ def test_an_import_says_what_it_led_to_and_which_commands_list_it(tmp_path: Path
     turns.write_text(f"{json.dumps(paris)}\n{json.dumps(LYON)}\n")
     ended = "`recollect decisions list --user anna`, `recollect conflicts list --user anna --status open`"
     first, again = (home.run("import", str(turns), "--user", "anna", **model).stderr for _ in range(2))
-    assert first.splitlines()[-1] == f"the import led to 1 decisions and 0 open doubts so far: {ended}"
+    assert first.splitlines()[-1] == f"the import led to 1 decision and 0 open doubts so far: {ended}"
     assert again.splitlines()[-1] == "the import led to 0 decisions and 0 open doubts so far"
     waits = home.run("import", str(turns), "--user", "bob", RECOLLECT_PROJECTOR="off", **model).stderr
     assert waits.splitlines()[-1].endswith("decisions and doubts come with it")

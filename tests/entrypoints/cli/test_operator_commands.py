@@ -79,7 +79,7 @@ def test_deletions_that_the_file_does_not_know_are_applied(run: Run, app: App) -
     (event_id,) = say(app, "the zebra sings", at=datetime(2024, 5, 6, tzinfo=UTC))
     app.parts.snapshots.put_if_absent("", "tombstones/000000000001", _tombstone(event_id))
     assert "wrong tombstones" in run("doctor").stdout
-    assert run("tombstones").stdout == "applied: 1 events\n"
+    assert run("tombstones").stdout == "applied: 1 event\n"
     assert left(app) == []
 
 

@@ -181,7 +181,7 @@ def test_context_shows_what_stands_in_the_messages_alone(memory: Run) -> None:
     assert memory("summarize", "--user", "ana", "--force").exit_code == 0
     told = memory("context", "Where do I live?", "--user", "ana")
     assert told.stdout.endswith("Current user input: Where do I live?\n")
-    assert "the messages begin with the summary until" in told.stderr
+    assert "the messages begin with a summary of what was said until" in told.stderr
     answer = json.loads(memory("context", "Where do I live?", "--user", "ana", "--json").stdout)
     assert answer["summary"]["summary"]
     assert (answer["goals"], answer["knowledge"], answer["missing"]) == ([], [], [])

@@ -38,7 +38,7 @@ def test_stored_summaries_are_listed_and_what_is_in_doubt_is_marked(run: Run, ap
     plain = run("summaries", "--user", "ana")
     left_open(app, older, newer)
     shown = run("summaries", "--user", "ana")
-    assert shown.stderr == "1 summaries\n"
+    assert shown.stderr == "1 summary\n"
     assert shown.stdout == plain.stdout.replace("with Rex.", "with Rex. (perhaps no longer so)")
     assert "  2 messages  User (" in shown.stdout
     (one,) = json.loads(run("summaries", "--user", "ana", "--json").stdout)["summaries"]
@@ -51,7 +51,7 @@ def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:
     say(app, "I plan to meditate every day.")
     run("summarize", "--user", "ana", "--force")
     shown = run("goals", "--user", "ana")
-    assert "1 goals" in shown.stderr
+    assert "1 goal\n" in shown.stderr
     (goal,) = json.loads(run("goals", "--user", "ana", "--json").stdout)["goals"]
     assert shown.stdout == f"{goal['id']}  active  Meditate every day, every day\n"
     assert (goal["goal"], goal["version"]) == ("Meditate every day", 1)

@@ -89,7 +89,7 @@ def test_what_the_command_line_imported_is_not_stored_again(caller: Caller, visi
     ("content", "name", "told"),
     [
         (b"", "a.json", "The file is empty"),
-        (b"Dear diary", "a.txt", "no export that can be told by its beginning"),
+        (b"Dear diary", "a.txt", "format was not recognised"),
         (BOMB, "a.zip", "larger than 128 MB unpacked"),
         (_packed(CHATGPT)[:-30], "a.zip", "damaged"),
         (b"[" * 100_000, "a.json", "begins like JSON and is none"),

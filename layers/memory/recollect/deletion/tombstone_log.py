@@ -296,8 +296,8 @@ class ApplyTombstones:
     def check(self) -> PartState:
         """The part `tombstones` of readiness: not ready while the table is older than the log."""
         if self._log.behind() and self._still_behind():
-            return PartState(False, "the table is older than deletions that are kept outside of it; they are applied")
-        return PartState(True, f"{self._log.applied().last} deletions are kept outside of the table")
+            return PartState(False, "the store is older than its log of deletions; the missing ones are being applied")
+        return PartState(True, f"deletions in the log: {self._log.applied().last}, all applied to the store")
 
     def _still_behind(self) -> bool:
         """A deletion in flight has written its object and not yet its number: that takes a moment."""

@@ -78,7 +78,8 @@ class _File(BaseModel):
             raise ValueError("two turns have one id")
         for one in self.questions:
             if unknown := (one.evidence | one.stale) - known:
-                raise ValueError(f"question {one.id} names {len(unknown)} turns that are not there")
+                count = "1 turn that is" if len(unknown) == 1 else f"{len(unknown)} turns that are"
+                raise ValueError(f"question {one.id} names {count} not there")
         return self
 
 

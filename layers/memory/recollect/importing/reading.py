@@ -247,7 +247,7 @@ def container_of(stream: IO[bytes], wanted: ExportFormat) -> Container:
         return Container.JSON_LINES
     if head.startswith(b"{"):
         return Container.JSON_DOCUMENT
-    raise InvalidInput(f"this is no export that can be told by its beginning; name it with --format ({_FORMATS})")
+    raise InvalidInput(f"the format was not recognised; name it with --format ({_FORMATS})")
 
 
 def _is_object(line: bytes | None) -> bool:

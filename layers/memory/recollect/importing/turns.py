@@ -261,7 +261,7 @@ def text_of(content: object) -> str | None:
         return content
     if isinstance(content, list):
         return "\n".join(_part_texts(content)) or None
-    raise InvalidInput("the text is no text")
+    raise InvalidInput("the content is not text")
 
 
 def _part_texts(parts: Iterable[object]) -> Iterable[str]:

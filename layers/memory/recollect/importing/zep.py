@@ -80,7 +80,7 @@ def _message(given: Mapping[str, Any], place: Place, number: int, fallback: str)
     if role is None or content is None or given.get("source") == "json":
         return LeftOut(place)
     if not isinstance(content, str):
-        return BadEntry(place, "the text is no text")
+        return BadEntry(place, "the content is not text")
     conversation_id = _first(given, _CONVERSATION) or fallback
     return Turn(
         place=place,

@@ -54,6 +54,7 @@ from recollect.entrypoints.cli.decisions import (
 )
 
 HELP = (
+    "Without a configured language model, recollect answers by quoting what it remembers; RECOLLECT_MODEL sets one. "
     "/why shows what the answer was made from, /conflicts what is in doubt: /n keeps the new, /o the old, /b both; "
     "/u takes back what a message ended; /quit or exit or Ctrl-D ends."
 )

@@ -23,7 +23,7 @@ from recollect.settings import Settings
 
 LOCAL_TENANT = "local"
 
-User: TypeAlias = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.")]
+User: TypeAlias = Annotated[str, typer.Option("--user", "-u", help="The user's id.")]
 Persona: TypeAlias = Annotated[str | None, typer.Option(help="The assistant's persona; absent: any.")]
 Household: TypeAlias = Annotated[str | None, typer.Option(help="The household; absent: any.")]
 Tenant: TypeAlias = Annotated[

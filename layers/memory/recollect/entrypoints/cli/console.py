@@ -75,7 +75,7 @@ def write_each(
             write_json(shape(item), indent=None)
         else:
             show(item)
-    say(f"{count} {noun}")
+    say(number_of(count, noun))
 
 
 def write_list(
@@ -94,7 +94,14 @@ def write_list(
     for item in items:
         write_line(line(item))
     if numbered:
-        say(f"{len(items)} {name}")
+        say(number_of(len(items), name))
+
+
+def number_of(count: int, nouns: str) -> str:
+    """How many, such as "2 memories"; the singular for one: "1 memory"."""
+    if count != 1:
+        return f"{count} {nouns}"
+    return f"1 {nouns[:-3]}y" if nouns.endswith("ies") else f"1 {nouns.removesuffix('s')}"
 
 
 def write_raw(text: str) -> None:
@@ -119,8 +126,8 @@ def counting_progress() -> progress.Progress:
 
 
 def share_progress() -> progress.Progress:
-    """A bar over a share, such as of a file's bytes; `turns` is a field of its task."""
-    turns = progress.TextColumn("{task.fields[turns]} turns")
+    """A bar over a share, such as of a file's bytes; `turns`, such as "2 turns", is a field of its task."""
+    turns = progress.TextColumn("{task.fields[turns]}")
     return progress_bar(progress.TaskProgressColumn(), turns, progress.TimeRemainingColumn())
 
 
@@ -165,8 +172,8 @@ def projecting(app: App) -> Iterator[Callable[[], None]]:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """The counts by name, such as `2 events, 1 keys`; empty without any."""
-    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    """The counts by name, such as `2 events, 1 key`; empty without any."""
+    return ", ".join(number_of(count, name) for name, count in sorted(counts.items()))
 
 
 def sure(yes: bool, question: str) -> None:

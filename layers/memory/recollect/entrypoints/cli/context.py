@@ -144,7 +144,7 @@ def write_messages(answer: ContextAnswer) -> None:
 def show_background(answer: ContextAnswer) -> None:
     """What stands in the messages and not in the prompt: the summary, the goals, what words mean."""
     if answer.summary is not None:
-        say(f"the messages begin with the summary until {answer.summary.covered_until:%Y-%m-%d %H:%M}:")
+        say(f"the messages begin with a summary of what was said until {answer.summary.covered_until:%Y-%m-%d %H:%M}:")
         say(f"  {one_line(answer.summary.text, _LONGEST_SUMMARY)}")
     for goal in answer.messages.parts.goals:
         say(f"  goal: {goal}")

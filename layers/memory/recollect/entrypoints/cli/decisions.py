@@ -20,7 +20,7 @@ from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
 from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, options_of, scope_of
-from recollect.entrypoints.cli.console import pages, required_text, say, write_each, write_json, write_line
+from recollect.entrypoints.cli.console import number_of, pages, required_text, say, write_each, write_json, write_line
 from recollect.entrypoints.http.representations import memory_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
 from recollect.memories.audit import Actor, ActorKind
@@ -67,7 +67,7 @@ def list_decisions(
     step: Annotated[Step | None, typer.Option(help="Only what this decided.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists decisions with the words that ended, what the newest records won first; with --json as JSON Lines.
+    """Lists decisions, the newest winning record first, with the words that ended; with --json as JSON Lines.
 
     A decision's number is its place among all of the user's, the first made first; `revert` takes it.
     """
@@ -119,7 +119,7 @@ def corrections(
             found += len(page.corrections)
             for one in page.corrections:
                 write_json(one.document, indent=None)
-    say(f"{found} pairs")
+    say(number_of(found, "pairs"))
 
 
 def _corrections(app: App, scope: Scope, now: datetime, after: str | None) -> CorrectionPage:
@@ -216,7 +216,7 @@ def take_back(app: App, scope: Scope, decision: Decision, now: datetime) -> None
 
 
 def numbered_decisions(app: App, scope: Scope) -> list[Numbered[Decision]]:
-    """All of the user's, what the newest records won first."""
+    """All of the user's, the newest winning record first."""
     read = pages(lambda after: app.contradictions.decisions.page(scope, _PAGE, after, DecisionFilter()))
     found = [one for page in read for one in page.decisions]
     places = {one.id: n for n, one in enumerate(sorted(found, key=lambda one: (one.at, one.id)), start=1)}

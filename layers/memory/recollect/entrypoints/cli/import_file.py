@@ -34,6 +34,7 @@ from recollect.entrypoints.cli.console import (
     INDEXED_BY,
     counting_progress,
     ensure_model,
+    number_of,
     say,
     settings_of_environment,
     share_progress,
@@ -234,9 +235,7 @@ def import_file(
     format_: Annotated[
         ExportFormat, typer.Option("--format", help="What the file is; auto looks.")
     ] = ExportFormat.AUTO,
-    at: Annotated[
-        str | None, typer.Option(help="When turns without a time were said, such as 2024-05-01T09:00.")
-    ] = None,
+    at: Annotated[str | None, typer.Option(help="The time for turns that have none, such as 2024-05-01T09:00.")] = None,
     conversation: Annotated[str | None, typer.Option(help="The conversation of turns that name none.")] = None,
 ) -> None:
     """Imports FILE: turns as JSON Lines or CSV, ChatGPT's, Claude's or WhatsApp's export (its zip too), mem0's
@@ -283,27 +282,27 @@ def _dating(at: str | None) -> Dating:
 def _import_turns(app: App, scope: Scope, export: ExportFile, dating: Dating) -> ImportReport:
     size = export.path.stat().st_size
     with share_progress() as bar:
-        task = bar.add_task("importing", total=size, turns=0)
+        task = bar.add_task("importing", total=size, turns=number_of(0, "turns"))
 
         def progress(place: Place, turns: int) -> None:
-            bar.update(task, completed=place.offset_bytes, turns=turns)
+            bar.update(task, completed=place.offset_bytes, turns=number_of(turns, "turns"))
 
         journal = journal_for(app.settings.home, scope, export.path)
         report = Ingestion(app, scope, journal).run(drafts_of(dating(read_entries(export))), progress)
-        bar.update(task, completed=size, turns=report.stored_or_known)
+        bar.update(task, completed=size, turns=number_of(report.stored_or_known, "turns"))
     return report
 
 
 def _tell(report: ImportReport, undated: int) -> None:
     write_line(", ".join(f"{report.statuses[status]} {status.value}" for status in IngestStatus))
     if report.left_out:
-        say(f"{report.left_out} entries left out: system lines, tools, messages without words")
+        say(f"{number_of(report.left_out, 'entries')} left out: system lines, tools, messages without words")
     for fault in report.faults:
         say(f"invalid: {fault}")
     if report.statuses[IngestStatus.INVALID] > len(report.faults):
         say(f"invalid: {report.statuses[IngestStatus.INVALID] - len(report.faults)} more")
     if undated:
-        say(f"{undated} turns say no time: they stand at {WITHOUT_DATE:%Y-%m-%d}, before everything else")
+        say(f"{number_of(undated, 'turns')} without a time: dated {WITHOUT_DATE:%Y-%m-%d}, before everything else")
         say("where that is wrong, import them into a fresh user with --at TIME")
         say(f"of a file that names its fields a time is read from {', '.join(TIME_FIELDS)}")
 
@@ -347,7 +346,7 @@ def _tell_decided(app: App, scope: Scope, began: datetime) -> None:
     doubts = sum(one.at >= began for one in _open(app, scope))
     own = options_of(scope)
     lists = f": `recollect decisions list {own}`, `recollect conflicts list {own} --status open`"
-    led_to = f"the import led to {decided} decisions and {doubts} open doubts so far"
+    led_to = f"the import led to {number_of(decided, 'decisions')} and {number_of(doubts, 'open doubts')} so far"
     say(led_to + (lists if decided or doubts else ""))
 
 

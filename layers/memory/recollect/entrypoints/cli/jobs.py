@@ -260,6 +260,6 @@ def rehearse(
 
 
 def restore(folder: Annotated[Path, typer.Argument(help="What `recollect backup` made.")]) -> None:
-    """Puts a copy where no store is; what was deleted since, as an archive that is there tells, is deleted in it."""
+    """Restores a copy where there is no store; then applies the deletions that the archive lists, if one is there."""
     applied = counted(restore_store(settings_of_environment(), folder, utc_now()))
     say(f"restored; deletions applied: {applied}" if applied else "restored")

@@ -63,7 +63,7 @@ Namespace: TypeAlias = Annotated[
 ]
 Below: TypeAlias = Annotated[str | None, typer.Option("--below", help="Only those of this namespace and all below it.")]
 
-memories = CommandGroup(help="What is kept of a user as memories.", no_args_is_help=True)
+memories = CommandGroup(help="Lists, shows, changes and deletes a user's memories.", no_args_is_help=True)
 bridge = CommandGroup(help="Whether events become memories by themselves.", no_args_is_help=True)
 
 

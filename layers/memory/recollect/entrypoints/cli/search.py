@@ -63,7 +63,9 @@ def search(
         float | None, typer.Option(min=-1, max=1, help="Least similarity; in semantic mode 0.7, which means related.")
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
-    last_days: Annotated[float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; by intent 14.")] = None,
+    last_days: Annotated[
+        float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; 14 by default in intent mode.")
+    ] = None,
     space: Annotated[str | None, typer.Option(help="The active space; only by intent.")] = None,
     rerank: Annotated[
         bool, typer.Option(help="In hybrid mode a second stage reads the best hits: better, and 0.2 s more.")

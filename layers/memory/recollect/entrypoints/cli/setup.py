@@ -280,9 +280,7 @@ def _announce(host: str, port: int) -> None:
 
 
 def mcp(
-    user: Annotated[
-        str, typer.Option("--user", "-u", envvar="RECOLLECT_MCP_USER", help="Whose memory: the user's id.")
-    ],
+    user: Annotated[str, typer.Option("--user", "-u", envvar="RECOLLECT_MCP_USER", help="The user's id.")],
     persona: Persona = None,
     household: Household = None,
     agent: Agent = None,

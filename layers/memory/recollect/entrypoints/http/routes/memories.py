@@ -147,7 +147,7 @@ routes = Routes()
 
 @routes.post("/v1/memories", answer=MemorySaved, good=(200, 201), errors=(409,), idempotent=True)
 def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
-    """Saves one memory; 200 with the one there is where it says the same.
+    """Saves one memory; where one already says the same, answers 200 with that one.
 
     An idempotency record holds its id alone.
     """
