@@ -20,7 +20,7 @@ from embedded.deciding import (
     saved,
     supersede,
 )  # fmt: skip
-from embedded.memory_items import USER, reject, shown
+from embedded.memory_items import USER, patch, reject, shown
 from embedded.setting import ANNA, Instead, Memory, with_parts
 from recollect.contradictions.decisions import ConflictStatus, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
@@ -70,6 +70,34 @@ def test_the_one_that_a_person_names_counts_alone(memory: Memory, chosen: int) -
     assert (decision.step, decision.rule, resolved.decision_id) == (Step.USER, "resolved", decision.id)
     (entry,) = memory.app.memories.audit.page(ANNA, 10, None, AuditFilter(action=Action.SUPERSEDE)).entries
     assert (entry.actor, entry.target_ids) == (USER, (loser, winner))
+
+
+HOME, CAT = "I live on the third floor in Wehlheiden", "my cat is called Mikesch and sleeps on the bookshelf"
+
+
+@pytest.mark.spec("P-24")
+def test_of_an_older_one_the_words_in_doubt_alone_end_and_come_back(memory: Memory) -> None:
+    old, moved, gone = remember(memory, f"{HOME}, {CAT}", "Handed the keys back, first night in Vellmar", "Tim has him")
+    home, cat = (leave_open(memory, old, newer, words=words) for newer, words in ((moved, HOME), (gone, CAT)))
+    resolve(memory, home, moved)
+    left = now(memory, old)
+    assert (left.status, [lapse.by for lapse in left.lapses]) == (ACTIVE, [moved])
+    assert shown(memory, "cat")[0] == CAT
+    assert [one.id for one in listed(memory, OPEN)] == [cat]
+    revert(memory, ledger(memory)[f"{moved}.{old}"].id)
+    assert now(memory, old).lapses == ()
+    assert shown(memory, "cat")[0] == f"{HOME}, {CAT}"
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("words", ["all of them", "another's"])
+def test_an_older_one_of_which_no_words_can_be_told_ends_as_a_whole(memory: Memory, words: str) -> None:
+    old, new = remember(memory, f"{HOME}, {CAT}", LYON)
+    conflict = leave_open(memory, old, new, words=f"{HOME}, {CAT}" if words == "all of them" else HOME)
+    if words == "another's":
+        patch(memory, old, content=f"{CAT}, {HOME}")
+    resolve(memory, conflict, new)
+    assert now(memory, old).status is SUPERSEDED
 
 
 @pytest.mark.spec("P-24")

@@ -99,9 +99,11 @@ def merge(memory: Memory, older: str, newer: str, content: str = BOTH) -> str:
     return decision.id
 
 
-def leave_open(memory: Memory, older: str, newer: str, scope: Scope = ANNA) -> str:
-    """A conflict that nobody can decide; its id."""
-    conflict = OpenConflict(newer=newer, older=older, at=memory.now, step=Step.CUE, rule="same_attribute")
+def leave_open(memory: Memory, older: str, newer: str, scope: Scope = ANNA, words: str | None = None) -> str:
+    """A conflict that nobody can decide, about these words of the older one; its id."""
+    start = kept(memory, older, scope).memory.content.index(words) if words is not None else 0
+    ended = ((start, start + len(words)),) if words is not None else ()
+    conflict = OpenConflict(newer=newer, older=older, at=memory.now, step=Step.CUE, rule="same_attribute", ended=ended)
     memory.app.parts.items.write(scope.user, [conflict_write(conflict, ABSENT)], memory.now)
     return conflict.id
 

@@ -297,3 +297,14 @@ def test_another_user_is_told_nothing_and_settles_nothing(
 def test_at_the_end_nothing_of_the_talk_waits_to_be_projected(home: Home, app: App) -> None:
     assert chat("I live in Porto\n").exit_code == 0
     assert count_pending(app) == 0
+
+
+def test_a_doubt_keeps_its_number_when_another_is_opened_about_an_older_message(home: Home, app: App) -> None:
+    session = Chat(app, ANNA)
+    talk(session, ["The lamp glows at night", "Rivers bend beyond the hill", "Kettles boil in the attic"], lambda: NOON)
+    lamp, rivers, kettles = (one.id for one in reversed(events_of(app, ANNA)) if one.role.value == "user")
+    left_open(app, lamp, kettles, ANNA)
+    ((first, told),) = ((one.number, one.one.id) for one in session.open_doubts())
+    left_open(app, lamp, rivers, ANNA)
+    assert [one.one.id for one in session.meant(first)] == [told]
+    assert {one.number for one in session.open_doubts()} == {1, 2}

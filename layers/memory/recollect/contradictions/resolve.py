@@ -20,6 +20,7 @@ from recollect.contradictions.decisions import (
     OpenConflict,
     Outcome,
     Step,
+    Verdict,
     conflict_in,
     conflict_key,
     conflict_write,
@@ -27,7 +28,9 @@ from recollect.contradictions.decisions import (
     decision_in,
     decision_key,
     pair_id,
+    settled,
 )
+from recollect.contradictions.judge import Relation, RelationKind
 from recollect.contradictions.ledger import Deciding, DecisionWriter, ListConflicts, ListDecisions
 from recollect.contradictions.merged import PartMemories, moved_record
 from recollect.contradictions.settle import Promoted
@@ -41,7 +44,7 @@ from recollect.deletion.storage import copy_entry, origin_entry
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Actor
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
-from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin, check_values, with_changes
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin, check_values, left_of, with_changes
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.save import MemoryChange, ReprojectChanged, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes, check_size
@@ -88,6 +91,15 @@ class _Sides:
     settled: OpenConflict
     winner: CurrentRecord
     loser: StoredMemory
+    as_said: bool
+    """Whether the loser has the words in which it was said: those of which the conflict knows what would end."""
+
+    @property
+    def ended(self) -> Sequence[tuple[int, int]]:
+        """The words of the loser that end; none where all of it does."""
+        spans = self.settled.ended
+        in_part = self.as_said and self.settled.winner == self.settled.newer
+        return spans if in_part and left_of(self.loser.memory.content, spans) is not None else ()
 
 
 @dataclass(eq=False)
@@ -106,10 +118,10 @@ class ResolveConflict:
         self._read = ReadMemories(self._items)
 
     def resolve(self, scope: Scope, conflict_id: str, winner: str, settling: Settling, now: datetime) -> Resolved:
-        """The loser is superseded by the winner. The same winner again changes nothing.
+        """The loser is superseded by the winner; of an older one whose words in doubt are known these alone end.
 
-        Raises NotFound, InvalidInput where the winner is neither of the two, Conflict where it was settled otherwise,
-        or where one of the two no longer counts.
+        The same winner again changes nothing. Raises NotFound, InvalidInput where the winner is neither of the two,
+        Conflict where it was settled otherwise, or where one of the two no longer counts.
         """
 
         def attempt() -> Resolved:
@@ -228,11 +240,12 @@ class ResolveConflict:
         stored = found[loser].stored or self._promoted(scope.user, found[loser].event, now)
         if stored is None:
             raise Conflict("the other one cannot be kept as superseded")
-        return _Sides(replace(conflict, status=ConflictStatus.SETTLED, winner=winner), found[winner], stored)
+        as_said = stored.memory.origin is not Origin.MERGED and stored.memory.content == found[loser].event.content
+        return _Sides(replace(conflict, status=ConflictStatus.SETTLED, winner=winner), found[winner], stored, as_said)
 
     def _written(self, by: Deciding, item: Item, sides: _Sides, settling: Settling) -> Resolved:
         before, step = sides.loser.memory, settling.step
-        after = _superseded(before, sides.winner, step)
+        after = _without_ended(before, sides, step) if sides.ended else _superseded(before, sides.winner, step)
         made = decision_about(before, sides.winner.id, by.now, step, settling.rule, Outcome.SUPERSEDED, settling.reason)
         decision = replace(made, confidence=settling.confidence)
         writes = [
@@ -259,6 +272,13 @@ def _checked(conflict: OpenConflict, winner: str) -> OpenConflict:
     if conflict.winner not in (None, winner):
         raise Conflict("the conflict was settled otherwise")
     return conflict
+
+
+def _without_ended(loser: Memory, sides: _Sides, by: Step) -> Memory:
+    """What else it says holds on."""
+    relation = Relation(kind=RelationKind.SUPERSEDES, rule=by.value, ended=tuple(sides.ended))
+    verdict = Verdict(sides.winner.id, max(loser.valid_from, sides.winner.said_at), relation)
+    return replace(settled(loser, [verdict]), version=loser.version + 1)
 
 
 def _superseded(loser: Memory, winner: CurrentRecord, by: Step) -> Memory:

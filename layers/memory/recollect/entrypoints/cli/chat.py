@@ -216,16 +216,17 @@ def _settle(session: Chat, keep: Keep, number: str | None, now: datetime) -> Non
     if decision_id is None:
         say("settled: both hold")
         return
-    holds, over = (told.newer, told.older) if keep is Keep.NEW else (told.older, told.newer)
     made = next(one for one in numbered_decisions(session.app, session.scope) if one.one.id == decision_id)
-    say(f"settled: “{holds}” holds, “{over}” does not. /u {session.number(made)} takes it back.")
+    (done,) = session.app.contradictions.telling.decisions(session.scope, [made.one], now)
+    holds = told.newer if keep is Keep.NEW else told.older
+    say(f"settled: “{holds}” holds, “{done.ended.words}” does not. /u {session.number(made)} takes it back.")
 
 
 def _take_back(session: Chat, number: str | None, now: datetime) -> None:
     """The decision of that number; without one the only one that was told. Again it changes nothing."""
     decision = session.decision(None if number is None else int(number))
     if decision is None:
-        many = number is None and len(session.decided) > 1
+        many = number is None and len(session.decided.ids) > 1
         say("which one? /u 2 takes back number 2" if many else "there is no such decision")
         return
     (told,) = session.app.contradictions.telling.decisions(session.scope, [decision], now)

@@ -24,6 +24,21 @@ _NEWEST = 20
 
 
 @dataclass(slots=True)
+class ToldNumbers:
+    """The ids of what a session told, by the number under which it did: that stays, whatever is decided since."""
+
+    ids: dict[int, str] = field(default_factory=dict)
+
+    def of(self, place: int, one_id: str) -> int:
+        """That under which it is told from now on: its place, unless another one was told under that."""
+        told = next((number for number, known in self.ids.items() if known == one_id), None)
+        taken = self.ids.get(place, one_id) != one_id
+        number = told or (max(self.ids) + 1 if taken else place)
+        self.ids[number] = one_id
+        return number
+
+
+@dataclass(slots=True)
 class Chat:
     """A session in the terminal: the first line makes the conversation's id, later ones use it (K-59 to K-61)."""
 
@@ -36,8 +51,8 @@ class Chat:
     last: TurnAnswer | None = None
     inputs: set[str] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
-    decided: dict[int, str] = field(default_factory=dict)
-    """The decisions that this session told, by the numbers under which it did."""
+    decided: ToldNumbers = field(default_factory=ToldNumbers)
+    doubted: ToldNumbers = field(default_factory=ToldNumbers)
 
     def said(self, line: str, now: datetime) -> TurnAnswer:
         """One turn. Raises what `TakeTurn` raises, and keeps the conversation all the same."""
@@ -66,26 +81,22 @@ class Chat:
         return [Numbered(self.number(one), one.one) for one in sorted(found, key=lambda one: one.number)]
 
     def number(self, decision: Numbered[Decision]) -> int:
-        """That under which the session tells it from now on: its place, unless another one was told under that."""
-        told = next((number for number, one in self.decided.items() if one == decision.one.id), None)
-        taken = self.decided.get(decision.number, decision.one.id) != decision.one.id
-        number = told or (max(self.decided) + 1 if taken else decision.number)
-        self.decided[number] = decision.one.id
-        return number
+        """That under which the session tells the decision."""
+        return self.decided.of(decision.number, decision.one.id)
 
     def decision(self, number: int | None) -> Decision | None:
         """The decision of that number; without one the only one that this session told."""
         found = {one.one.id: one for one in numbered_decisions(self.app, self.scope)}
         if number is None:
-            (named, *others) = [*self.decided.values()] or [""]
+            (named, *others) = [*self.decided.ids.values()] or [""]
             return found[named].one if named in found and not others else None
         places = {one.number: i for i, one in found.items()}
-        named = self.decided.get(number) or places.get(number) or ""
+        named = self.decided.ids.get(number) or places.get(number) or ""
         return found[named].one if named in found and self._may_take_back(found[named].one) else None
 
     def _may_take_back(self, decision: Decision) -> bool:
         """In a labelled session what its own messages decided alone."""
-        return self.labels == NO_LABELS or decision.id in self.decided.values()
+        return self.labels == NO_LABELS or decision.id in self.decided.ids.values()
 
     def fresh_doubts(self, now: datetime) -> list[Numbered[OpenConflict]]:
         """What its messages have put in doubt and nobody was told yet, the newest first."""
@@ -98,7 +109,8 @@ class Chat:
         """All that waits for a person's word, the newest first; of a labelled session what its own messages opened."""
         found = numbered_conflicts(self.app, self.scope)
         waiting = [one for one in found if one.one.status is ConflictStatus.OPEN]
-        return [one for one in waiting if self.labels == NO_LABELS or one.one.newer in self.inputs]
+        own = [one for one in waiting if self.labels == NO_LABELS or one.one.newer in self.inputs]
+        return [Numbered(self.doubted.of(one.number, one.one.id), one.one) for one in own]
 
     def meant(self, number: int | None) -> list[Numbered[OpenConflict]]:
         """The doubt of that number; without one those that this session told, or all."""

@@ -46,8 +46,8 @@ _One = TypeVar("_One", Decision, OpenConflict)
 class Numbered(Generic[_One]):
     """A conflict or a decision with its place among all of the user's, from 1.
 
-    Conflicts stand in the order of their newer records, decisions in that in which they were made: so each keeps its
-    number when others are settled or taken back, and when new ones come.
+    Both are numbered in the order in which they were made: so each keeps its number when others are settled or taken
+    back, and when new ones come.
     """
 
     number: int
@@ -224,14 +224,15 @@ def numbered_decisions(app: App, scope: Scope) -> list[Numbered[Decision]]:
 
 
 def numbered_conflicts(app: App, scope: Scope) -> list[Numbered[OpenConflict]]:
-    """All of the user's, those of the newest records first."""
+    """All of the user's, those of the newest records first, numbered in the order in which they were opened."""
     now = utc_now()
     found = [
         one
         for page in pages(lambda after: app.contradictions.conflicts.page(scope, _PAGE, after, None, now))
         for one in page.conflicts
     ]
-    return [Numbered(number, one) for number, one in zip(range(len(found), 0, -1), found, strict=True)]
+    places = {one.id: n for n, one in enumerate(sorted(found, key=lambda one: (one.at, one.id)), start=1)}
+    return [Numbered(places[one.id], one) for one in found]
 
 
 def _named(given: str, found: Sequence[Numbered[_One]], noun: str) -> Numbered[_One]:
