@@ -33,6 +33,10 @@ def marked(text: str) -> tuple[str, list[EndedPiece]]:
         ("We [live in Porto and have a garden], I work as a nurse.", ["We live in Porto and have a garden,"]),
         ("I live in [Porto].", ["I live in Porto."]),
         ("[Ich wohne in Bonn].", ["Ich wohne in Bonn."]),
+        (
+            "[My doctor for everything is Prigent, he] is in [Paris]. Dentist on the 14th.",
+            ["My doctor for everything is Prigent, he is in Paris."],
+        ),
         ("I live in Porto.", []),
         ("<I live in Porto>.", []),
     ],

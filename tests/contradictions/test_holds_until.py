@@ -116,6 +116,8 @@ def test_until_what_hour_says_nothing_of_the_day() -> None:
         ("I work here, I'm at mum's until Friday, and I like it", "I'm at mum's until Friday"),
         ("I'm in Porto, back on the 24th. I like it.", "I'm in Porto, back on the 24th."),
         ("Til Friday I'm at Horsforth. You park behind.", "Til Friday I'm at Horsforth. You park behind."),
+        ("This week I take Leo to school, Yan is away. We moved.", "This week I take Leo to school, Yan is away."),
+        ("We moved. I'm at the office this week, and I like it", "I'm at the office this week"),
     ],
 )
 def test_a_bound_is_of_its_clause_or_of_all_that_it_begins(text: str, bounded: str) -> None:

@@ -166,13 +166,14 @@ def binding_bound(text: str, at: datetime) -> Bound | None:
 def clause_around(text: str, bound: Bound) -> tuple[int, int]:
     """Where the clause in which a bound is said begins and ends: between commas, within its sentence.
 
-    An end that the sentence begins with, or that is a clause by itself, is that of all of the sentence: "til Friday I'm
-    at Horsforth, not Headingley", "I'm in Porto, back on the 24th". So is one that the text begins with of what follows
-    its first sentence and is shorter: that says nothing by itself ("you park round the back there").
+    What the sentence begins with is the bound of all of it: "til Friday I'm at Horsforth, not Headingley", "this week I
+    take Leo to school, Yannick is away". So is an end that is a clause by itself: "I'm in Porto, back on the 24th". An
+    end that the text begins with is that of what follows its first sentence too, where that is shorter: it says nothing
+    by itself ("you park round the back there").
     """
     start, end = next((one for one in sentence_spans(text) if one[0] <= bound.span[0] < one[1]), (0, len(text)))
-    begins = bound.names_end and not text[start : bound.span[0]].strip()
-    if begins and not text[:start].strip() and len(text[end:].strip()) < end - start:
+    begins = not text[start : bound.span[0]].strip()
+    if begins and bound.names_end and not text[:start].strip() and len(text[end:].strip()) < end - start:
         return start, len(text)
     commas = [match.end() for match in _COMMA.finditer(text, start, bound.span[0])]
     after = _COMMA.search(text, bound.span[1], end)

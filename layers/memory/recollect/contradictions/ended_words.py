@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from recollect.contradictions.binding import sentence_spans
 from recollect.contradictions.pairs import EndedPiece
 from recollect.contradictions.parts import UNSPACED, Span, clause_spans
 from recollect.memories.memory import left_of
@@ -12,7 +13,7 @@ _ENDED = 0.45
 _BETWEEN_ENDED = 0.25
 """From here on a word ends that stands between two that do."""
 _NEARLY_ALL = 0.75
-"""A clause ends as a whole from this share of its characters on."""
+"""A clause, and a sentence of several, ends as a whole from this share of its characters on: else scraps are left."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 
@@ -47,11 +48,11 @@ def _runs(words: Sequence[tuple[Span, float]]) -> Iterator[Span]:
 
 
 def _whole_clauses(text: str, runs: Sequence[Span]) -> list[Span]:
-    """The same, with the rest of each clause of which nearly all ends."""
+    """The same, with the rest of each clause and each sentence of which nearly all ends."""
     on = [False] * len(text)
     for start, end in runs:
         on[start:end] = [True] * (end - start)
-    for start, end in clause_spans(text):
+    for start, end in (*clause_spans(text), *sentence_spans(text)):
         if sum(on[start:end]) >= _NEARLY_ALL * (end - start):
             on[start:end] = [True] * (end - start)
     return [(one.start(), one.end()) for one in re.finditer("1+", "".join("01"[flag] for flag in on))]
