@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from embedded.deciding import remember, supersede
 from embedded.setting import ANNA, NOON, Memory
 from embedded.spoken import dated, said_in
 from recollect.core.errors import InvalidInput
@@ -91,6 +92,21 @@ def test_what_is_in_the_raw_window_is_not_in_the_memories(memory: Memory) -> Non
     assert "Rex" in answer.prompt.text
 
 
+def test_the_raw_window_marks_what_no_longer_holds(memory: Memory) -> None:
+    whole, part = "I live in Paris", "I work as a nurse and I swim on Mondays"
+    old, busy, new, dry = remember(memory, whole, part, "I moved to Lyon", "The pool is closed for good")
+    before = memory.context("And now?", conversation_id="c1")
+    supersede(memory, old, new)
+    supersede(memory, busy, dry, words="and I swim on Mondays")
+    answer = memory.context("And now?", conversation_id="c1")
+    assert [text for _, text in said_in(answer.messages.messages)][:2] == [
+        f"{whole} [no longer holds, since Wed May 1]",
+        f"{part} [no longer holds, since Wed May 1: “and I swim on Mondays”]",
+    ]
+    assert "no longer" not in "".join(message.content for message in before.messages.messages[1:])
+    assert "no longer" not in answer.prompt.text
+
+
 def test_old_values_stay_in_the_raw_window_alone(memory: Memory) -> None:
     memory.add(EventDraft(content="I live in Paris", key="city", timestamp=NOON))
     memory.add(EventDraft(content="I live in Lyon", key="city", timestamp=NOON + timedelta(minutes=5)))
@@ -98,7 +114,7 @@ def test_old_values_stay_in_the_raw_window_alone(memory: Memory) -> None:
         answer = memory.context("Where do I live?", conversation_id="c1")
         assert "Paris" not in answer.prompt.text
         assert "Lyon" in answer.prompt.text
-        assert ("user", "I live in Paris") in said_in(answer.messages.messages)
+        assert said_in(answer.messages.messages)[0][1].startswith("I live in Paris")
         memory.project()
     assert "Paris" in memory.context("Where do I live?", include_superseded=True).prompt.text
     past = memory.context("Where do I live?", as_of=NOON + timedelta(minutes=1))

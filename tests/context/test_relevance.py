@@ -113,8 +113,11 @@ def test_wishes_have_their_place_before_the_hits_and_no_more_than_a_quarter() ->
     assert those_that_fit([best], 0, NOW, wishes) == ()
 
 
+_WISHED: dict[str, tuple[str, ...]] = {"a": (), "bb": (), "ccc": (), "dddd": ("ccc",), "eeeee": ()}
+
+
 def test_a_wish_is_shown_once_and_not_where_it_stands_already() -> None:
-    wishes = [hit("a"), hit("bb"), hit("ccc"), hit("dddd", sources=("ccc",)), hit("eeeee")]
+    wishes = [hit(name, f"Two lines, {name}", sources=sources) for name, sources in _WISHED.items()]
     setting = replace(ASKED, raw_window=frozenset({"bb"}), own=frozenset({"eeeee"}))
     assert [one.id for one in wishes_besides(wishes, [hit("a")], setting)] == ["ccc"]
 

@@ -43,7 +43,7 @@ from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
 from recollect.memories.memory import Memory, Origin
-from recollect.memories.representation import represented
+from recollect.memories.representation import no_longer_holds, represented
 from recollect.ports import Concurrency, WebSearch
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.nomination import rank_order
@@ -404,7 +404,10 @@ def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, 
     background = gathered.background
     return ContextParts(
         user_input=request.question.text,
-        raw_window=tuple(_raw_item(event, gathered.recalled.stored.get(event.id)) for event in gathered.raw_window),
+        raw_window=tuple(
+            _raw_item(event, gathered.recalled.stored.get(event.id), request.question.filters)
+            for event in gathered.raw_window
+        ),
         summary=background.summary.text if background.summary else None,
         goals=tuple(goal_line(goal.tracked) for goal in background.goals),
         knowledge=background.knowledge.text if background.knowledge else None,
@@ -413,11 +416,12 @@ def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, 
     )
 
 
-def _raw_item(event: Event, memory: Memory | None) -> ContextItem:
-    """A message of the raw window, in the words of a person's edit where there is one."""
-    if memory is None or memory.origin is Origin.MERGED or memory.content.strip() == event.content.strip():
-        return _item(event, None)
-    return _item(replace(event, content=memory.content), None)
+def _raw_item(event: Event, memory: Memory | None, filters: SearchFilters) -> ContextItem:
+    """A message of the raw window, in the words of a person's edit where there is one, with what no longer holds."""
+    own = memory if memory is not None and memory.origin is not Origin.MERGED else None
+    edited = own is not None and own.content.strip() != event.content.strip()
+    said = replace(event, content=own.content) if own is not None and edited else event
+    return replace(_item(said, None), ended=no_longer_holds(event, own, filters))
 
 
 def _effective(given: GivenRules, request: ContextRequest) -> Rules:

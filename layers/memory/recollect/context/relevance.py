@@ -84,6 +84,7 @@ def wishes_besides(
         words = words_said(item.content)
         if item.identity not in there and words not in said_already:
             distinct[words] = max(item, distinct.get(words, item), key=lambda one: one.timestamp)
+            there |= {item.identity}
     return tuple(distinct.values())
 
 

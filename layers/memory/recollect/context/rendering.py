@@ -243,7 +243,17 @@ def _raw_window(parts: ContextParts, fence: Fence, now: datetime) -> Iterator[Me
         dated = role is MessageRole.USER or item.timestamp.date() != day
         stamp = f"[{minute_of(item.timestamp, now)}] " if dated else ""
         day = item.timestamp.date()
-        yield Message(role, fence.cleared(f"{stamp}{named}{item.content}"))
+        yield Message(role, fence.cleared(f"{stamp}{named}{item.content}{_no_longer(item, now)}"))
+
+
+def _no_longer(item: ContextItem, now: datetime) -> str:
+    """What of a message of the raw window no longer holds, in square brackets behind it."""
+    told = (
+        f"no longer holds, since {day_of(one.since, now)}"
+        + ("" if one.words.strip() == item.content.strip() else f": “{_beginning(one.words, _ENDED_WORDS)}”")
+        for one in item.ended[:_MOST_ENDED]
+    )
+    return f" [{'; '.join(told)}]" if item.ended else ""
 
 
 def instructions_for(fence: Fence) -> str:
@@ -261,7 +271,7 @@ def _instructions(parts: ContextParts, fence: Fence, now: datetime) -> tuple[str
         return ()
     ours = (
         f"{instructions_for(fence)} It is {instant_of(now)}. A date in square brackets before a message tells when it "
-        "was said; do not write such dates before your own."
+        "was said, one behind it what of it no longer holds; do not write such brackets yourself."
     )
     return (ours, parts.tools) if parts.tools else (ours,)
 

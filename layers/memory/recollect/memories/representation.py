@@ -186,6 +186,21 @@ def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
     return tuple(EndedWords(memory.content[one.start : one.end], one.since, one.by) for one in ended)
 
 
+def no_longer_holds(event: Event, memory: Memory | None, filters: SearchFilters) -> tuple[EndedWords, ...]:
+    """Which words of a message, as it was said, do not hold at the moment that is asked about: all, a few, or none.
+
+    `memory` is the one that the message is in, as stored.
+    """
+    if memory is None or memory.id != event.id:
+        at, by = event.superseded_at, event.superseded_by
+        return () if at is None or by is None or at > filters.moment else (EndedWords(event.content, at, by),)
+    stands = as_it_stands(memory, event)
+    if memory_drop_reason(stands, replace(filters, include_superseded=False)) is not DropReason.SUPERSEDED:
+        return ended_words(stands, filters.moment)
+    since = min((one.since for one in _lapsed(stands, filters.moment)), default=stands.valid_from)
+    return (EndedWords(stands.content, stands.valid_to or since, _ended_by(stands) or stands.id),)
+
+
 def _in_words(memory: Memory, text: str) -> Memory:
     """Other words invalidate the offsets of its lapses."""
     return replace(memory, content=text, lapses=()) if memory.lapses or text != memory.content else memory
