@@ -1,7 +1,7 @@
 """What a search, a context and a message take of the table, in AWS's units, for a user of a thousand messages."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,16 +12,20 @@ from infra.tools.bench import aws_calls
 from infra.tools.bench.aws_calls import Counter, counted
 from infra.tools.bench.engines import dynamodb_of, search_client_of, store_without_transactions
 from recollect.adapters.aws.index_documents import PACKED_AFTER
+from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.contracts.examples import NOW, a_write, an_event
+from recollect.core.learned_share import LearnedShare, LearnedShares
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.core.vectors import TextKind
+from recollect.core.vectors import FloatArray, TextKind
+from recollect.retrieval.pipeline import MOST_WISHES
 from recollect.search_index.page import index_document
 from recollect.timeline.timeline import PendingEvent, Projection
 
 pytestmark = pytest.mark.engines
 
 MESSAGES, AT_ONCE = 1000, 100
+WISH = "Two lines at most, always"
 THINGS = ("dog", "boat", "garden", "violin", "sister", "bakery", "museum", "train", "kitchen", "letter")
 QUESTIONS = ("what about the dog and the boat", "who plays the violin in the garden", "hello")
 
@@ -32,8 +36,9 @@ def a_long_life(deployment: Deployment, count: int, start: int = 0) -> None:
     scope, chance = Scope("acme", "anna"), random.Random(21 + start)
     said = [
         f"{n} of {' and the '.join(chance.sample(THINGS, 3))}, {' '.join(chance.choices(THINGS, k=30))}"
-        for n in range(start, start + count)
+        for n in range(start, start + count - MOST_WISHES)
     ]
+    said += [f"{WISH} x{n}" for n in range(start, start + MOST_WISHES)]
     events = [
         an_event(scope, content=text, importance=0.7 if n % 4 == 0 else 0.4, timestamp=NOW + timedelta(minutes=n))
         for n, text in enumerate(said, start)
@@ -48,14 +53,27 @@ def a_long_life(deployment: Deployment, count: int, start: int = 0) -> None:
         assert parts.index.put([index_document(scope, e, v) for e, v in zip(some, vectors, strict=True)]) == []
 
 
+def _vector(text: str) -> FloatArray:
+    return HashingEmbedder().encode([text], TextKind.PASSAGE)[0].vector
+
+
+def _shown(deployment: Deployment, asked: Mapping[str, str]) -> list[str]:
+    """The lines of the system message of a context."""
+    answer = deployment.call("context", "POST", "/v1/context", dict(asked))
+    found: str = answer.body["messages"][0]["content"]
+    return found.splitlines()
+
+
 @on_both
 def test_a_context_reads_at_most_45_units_and_a_search_20(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the table, while half as many documents wait as ask for packing: as many as do on average.
 
-    What was asked for is written once a minute: before the calls that are counted.
+    What was asked for is written once a minute: before the calls that are counted. The user has told as many wishes as
+    a context shows.
     """
+    monkeypatch.setattr(HashingEmbedder, "learned", LearnedShares(wishes=LearnedShare(50 * _vector(WISH), -25.0)))
     a_long_life(deployment, MESSAGES)
     parts: Any = deployment.app.parts
     on_table = deployment.app.settings.search_engine == "table"
@@ -73,6 +91,7 @@ def test_a_context_reads_at_most_45_units_and_a_search_20(
         context = counted(counter, lambda a=asked: deployment.call("context", "POST", "/v1/context", a))  # type: ignore[misc]
         search = counted(counter, lambda q=question: deployment.found(q))  # type: ignore[misc]
         assert 20 < context["rcu"] <= 45, question
+        assert sum(WISH in line for line in _shown(deployment, asked)) == MOST_WISHES
         assert 10 < search["rcu"] <= 20, question
         assert context["wcu"] == search["wcu"] == 0
 

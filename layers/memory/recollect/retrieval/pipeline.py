@@ -260,9 +260,10 @@ class SearchPipeline:
         records = Records(dict(known or {}), newest=opened.memories.result(), filters=opened.request.filters)
         candidates = self._first_candidates(opened, records)
         ranking = self._ranked(opened, list(candidates.values()))
-        first = first_wanted(ranking, opened.request.wanted + _RESERVE, opened.superseded_ids)
-        by_words = self._waiting_words(opened, tail)
         standing = self._surest_wishes(opened.nominated.standing if opened.nominated else ())
+        places = max(0, opened.request.wanted - len(standing))  # each wish takes one: what is read stays the same
+        first = first_wanted(ranking, places + _RESERVE, opened.superseded_ids)
+        by_words = self._waiting_words(opened, tail)
         wanted = [*(r.candidate.ref for r in first), *(hit.ref for hit in (*by_words, *standing)), *tail.refs]
         more = also({ref.id for ref in wanted} | records.events.keys()) if also is not None else ()
         self._records.read(opened.scope, [*wanted, *more], records)
@@ -279,7 +280,7 @@ class SearchPipeline:
             order=ranking,
             rank=lambda left: self._ranked(opened, left),
             rank_all=lambda left: self._ordered(opened, left),
-            wanted=opened.request.wanted,
+            wanted=places,
             counted_superseded=_counted_superseded(opened, tail_events),
             near_misses=opened.request.near_misses,
         )
