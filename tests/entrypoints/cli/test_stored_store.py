@@ -101,6 +101,26 @@ def test_its_vectors_are_those_of_the_default_embedder(stored: Home) -> None:
     assert found.stderr == ""
 
 
+@pytest.mark.spec("P-24")
+def test_what_rules_of_words_decided_stays_when_all_is_projected_anew_with_the_trained_judge(stored: Home) -> None:
+    folder = Path.home() / ".cache" / "recollect" / "models" / GENERATION
+    build_model(folder)
+    trained = {"RECOLLECT_EMBEDDER": "", "RECOLLECT_MODEL_FOLDER": str(folder), "RECOLLECT_JUDGE": "e5"}
+
+    def told() -> list[dict[str, object]]:
+        found = stored.run("decisions", "list", *ANNA, "--json", **trained).stdout
+        return [json.loads(line) for line in found.splitlines()]
+
+    before = told()
+    for job in ("reconcile", "reindex", "reconcile"):
+        assert stored.run("jobs", "run", job, **trained).returncode == 0
+    assert [(one["rule"], one["status"]) for one in before] == [("home.change", "applied")]
+    assert told()[-1] == before[0]
+    listed = stored.run("memories", "list", *ANNA, "--json", **trained).stdout
+    states = {one["content"]: one["status"] for one in map(json.loads, listed.splitlines())}
+    assert (states["I live in Paris."], states["I moved to Lyon last week."]) == ("superseded", "active")
+
+
 def test_a_file_of_an_older_format_is_refused_and_says_what_to_do(stored: Home, run: Run) -> None:
     with closing(sqlite3.connect(stored.folder / FILE_NAME)) as connection:
         connection.execute("PRAGMA user_version = 1")
