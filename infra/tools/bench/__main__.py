@@ -35,7 +35,7 @@ from infra.tools.bench.memory_sizes import memory_sizes
 from infra.tools.bench.natural import natural
 from infra.tools.bench.page import page
 from infra.tools.bench.rivals import rivals_python
-from infra.tools.bench.sizes import QUICK_SIZES, SIZES, aws_sizes, local_sizes
+from infra.tools.bench.sizes import QUICK_SIZES, SIZES, aws_sizes, context_in_encodings, local_sizes
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from recollect.adapters.embedders.building.build import build_model
 from recollect.adapters.embedders.model_folder import GENERATION
@@ -132,7 +132,8 @@ class Bench:
 
     def natural(self) -> Any:
         """What context and search show of ordinary people's talks."""
-        return natural(self.data / NATURAL, self.model, self.quick)
+        found = natural(self.data / NATURAL, self.model, self.quick)
+        return found | {"encodings": context_in_encodings(self.set(LOCOMO), self.watched(), self.kept, self.model)}
 
     def cold_start(self) -> Any:
         """Start, first and warm answer of each built function; the model's load."""

@@ -227,6 +227,9 @@ def _contradictions(made: Mapping[str, Figures]) -> str:
     return "\n\n".join([_PAIRS, goals(found), _PROJECTED, table(["judge", "p50 ms", "p95 ms", "mean ms"], rows)])
 
 
+_IN_ENCODINGS = "a context over one encoding of its question, a user of 600 turns, without the second stage"
+
+
 def _natural(made: Mapping[str, Figures]) -> str:
     figures = made["natural"]
     whole, search, unknown = figures["messages"]["all"], figures["search"]["all"], figures["messages"]["unknown"]
@@ -245,6 +248,7 @@ def _natural(made: Mapping[str, Figures]) -> str:
         ("search, right among the first 3: ≥ .65", _points(at["3"]), at["3"] >= 0.65),
         ("search, right among the first 10: ≥ .88", _points(at["10"]), at["10"] >= 0.88),
         ("search, a stale turn above all that is needed: ≤ .30", _points(first), first <= 0.30),
+        _over_encoding(_IN_ENCODINGS, figures["encodings"], 3),
     ]
     rows = [_natural_row(kind, figures) for kind in figures["messages"]]
     head = [

@@ -100,8 +100,9 @@ def test_a_conflict_is_named_by_its_number_or_how_its_id_begins(app: App, run: R
     settled = run("conflicts", "resolve", newest[:50], *ANNA, "--keep", "old")
     assert (settled.exit_code, json.loads(settled.stdout)["winner"]) == (0, first)
     assert f"decisions revert {first}.{third} --user anna`" in settled.stderr
+    assert "” holds, “" in settled.stderr
     both = run("conflicts", "resolve", "1", *ANNA, "--keep", "both")
-    assert (both.exit_code, both.stderr, json.loads(both.stdout)["status"]) == (0, "resolved\n", "settled")
+    assert (both.exit_code, both.stderr, json.loads(both.stdout)["status"]) == (0, "resolved: both hold\n", "settled")
     opened = run("conflicts", "reopen", "1", *ANNA)
     assert (opened.stderr, json.loads(opened.stdout)["status"]) == ("open again\n", "open")
     assert run("conflicts", "resolve", "1", *ANNA, "--keep", "old", "--older", "It glows").exit_code == 2

@@ -71,14 +71,14 @@ EVERY_HIT = RelevanceCut(share=0.0, slack=0.0, least=0.0)
 
 
 def wishes_besides(
-    wishes: Iterable[ContextItem], needed: Iterable[ContextItem], setting: Setting
+    wishes: Sequence[ContextItem], needed: Sequence[ContextItem], setting: Setting
 ) -> tuple[ContextItem, ...]:
     """Those that are shown neither as hits nor by the raw window, and are not the input, in their order.
 
     Of several in the same words the newest is taken.
     """
     there = {item.identity for item in needed} | setting.raw_window | setting.own
-    said_already = {words_said(item.content) for item in needed}
+    said_already = {words_said(item.content) for item in needed} if wishes else set()
     distinct: dict[tuple[str, ...], ContextItem] = {}
     for item in wishes:
         words = words_said(item.content)

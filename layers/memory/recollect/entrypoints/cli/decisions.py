@@ -178,8 +178,14 @@ def resolve(
         return
     settled, decision_id = settle(app, scope, found, keep or _side(found, winner or ""), utc_now())
     write_json(conflict_json(settled))
-    takes_back = f"; `{revert_command(scope, decision_id)}` takes it back" if decision_id is not None else ""
-    say(f"resolved{takes_back}")
+    say("resolved: both hold" if decision_id is None else _what_holds(app, scope, decision_id))
+
+
+def _what_holds(app: App, scope: Scope, decision_id: str) -> str:
+    made = next(one.one for one in numbered_decisions(app, scope) if one.one.id == decision_id)
+    (told,) = app.contradictions.telling.decisions(scope, [made], utc_now())
+    takes_back = f"`{revert_command(scope, decision_id)}` takes it back"
+    return f"resolved: “{told.now}” holds, “{told.ended.words}” does not; {takes_back}"
 
 
 @conflicts.command()
