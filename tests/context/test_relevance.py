@@ -16,6 +16,7 @@ from recollect.context.relevance import (
     not_shown_yet,
     those_that_fit,
     wishes_besides,
+    without_echoes,
     without_repeated_questions,
 )
 from recollect.context.rendering import memory_note
@@ -111,6 +112,25 @@ def test_wishes_have_their_place_before_the_hits_and_no_more_than_a_quarter() ->
     assert [one.item.id for one in few] == ["ccc", "a"]
     assert [one.item.id for one in many] == ["long", "ccc", "bb", "a"]
     assert those_that_fit([best], 0, NOW, wishes) == ()
+
+
+@pytest.mark.spec("P-23")
+@pytest.mark.parametrize(
+    ("hits", "kept"),
+    [
+        ([("echo", "bot", 1, 0), ("other", "user", 0, 1), ("said", "user", 3, 1)], ["said", "other"]),
+        ([("said", "user", 1, 0), ("echo", "bot", 1, 0), ("again", "bot", 3, 1)], ["said"]),
+        ([("about", "bot", 0.64, 0.77), ("said", "user", 1, 0)], ["about", "said"]),
+        ([("echo", "bot", 1, 0), ("asked", ASKING, 1, 0)], ["echo", "asked"]),
+        ([("echo", "bot"), ("said", "user", 1, 0), ("zero", "user", 0, 0)], ["echo", "said", "zero"]),
+        ([], []),
+    ],
+    ids=["in its place", "further down", "only about it", "a question states nothing", "no vector", "none"],
+)
+def test_an_assistants_restatement_is_one_with_what_the_user_said(
+    hits: list[tuple[str, str, float]], kept: list[str]
+) -> None:
+    assert [one.id for one in without_echoes([ranked(*one) for one in hits])] == kept
 
 
 _WISHED: dict[str, tuple[str, ...]] = {"a": (), "bb": (), "ccc": (), "dddd": ("ccc",), "eeeee": ()}

@@ -23,6 +23,7 @@ from recollect.context.relevance import (
     not_shown_yet,
     those_that_fit,
     wishes_besides,
+    without_echoes,
     without_repeated_questions,
 )
 from recollect.context.rendering import ContextParts, Fence, goal_line
@@ -344,11 +345,11 @@ class BuildContext:
     ) -> RelevantHits:
         """The hits for the messages, best first; what may have changed one of the first stands behind it.
 
-        Of questions that are nearly equal only the best.
+        Of questions that are nearly equal only the best; an assistant's restatement is one with what it restates.
         """
         found = disputes(self._doubts, scope, recalled, filters, conflicts)
         chosen: dict[str, Ranked] = {}
-        for one in without_repeated_questions(recalled.ranked):
+        for one in without_echoes(without_repeated_questions(recalled.ranked)):
             newer = [_as_good(each, one) for each in found.newer.get(recalled.identity(one), ())]
             chosen |= {each.id: each for each in (one, *newer) if each.id not in chosen}
         return RelevantHits(tuple(chosen.values()), found)

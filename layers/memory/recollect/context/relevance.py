@@ -1,6 +1,6 @@
 """Which hits `messages` show: what the question needs, best first, cut where relevance ends and not at a count."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -8,6 +8,7 @@ from itertools import zip_longest
 from recollect.context.disputes import Sides
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem, Section, Selected, search_reason
+from recollect.core.event import Role
 from recollect.core.vectors import FloatArray, unit
 from recollect.retrieval.nomination import ASKING
 from recollect.retrieval.ranking import Ranked
@@ -22,7 +23,7 @@ _MOST_LINES = 200
 _STANDING_WISH = "a standing wish"
 _SHARE_OF_WISHES = 0.25
 _NEARLY_EQUAL = 0.65
-"""The cosine of two questions: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
+"""The cosine of two questions, and of an assistant's line and what it restates: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
 0.70, and so do questions of one form, "Where do I live?" and "Where do I work?"."""
 
 
@@ -146,6 +147,36 @@ def without_repeated_questions(best_first: Iterable[Ranked]) -> tuple[Ranked, ..
             kept.append(one)
             asked += [vector] if vector is not None else []
     return tuple(kept)
+
+
+def without_echoes(best_first: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """An assistant's line that nearly equals what the user said is one with it: the user's stands in its place.
+
+    "Noted: you live in Leith" has a cosine of 0.69 with "I live in Leith", what only is about it 0.43 and less.
+    """
+    said = {
+        one.id: unit(one.candidate.vector) for one in best_first if _states(one) and one.candidate.vector is not None
+    }
+    kept: dict[str, Ranked] = {}
+    for one in best_first:
+        original = _echoed(one, best_first, said)
+        told = one if original is None else replace(original, score=max(one.score, original.score))
+        kept.setdefault(told.id, told)
+    return tuple(kept.values())
+
+
+def _states(one: Ranked) -> bool:
+    return one.candidate.role == Role.USER
+
+
+def _echoed(one: Ranked, found: Sequence[Ranked], said: Mapping[str, FloatArray]) -> Ranked | None:
+    """The user's line that it is most alike, where it is nearly that; None of what is no assistant's."""
+    if one.candidate.role != Role.BOT or one.candidate.vector is None or not said:
+        return None
+    vector = unit(one.candidate.vector)
+    alike = {i: float(vector @ other) for i, other in said.items()}
+    nearest = max(alike, key=lambda i: alike[i])
+    return next(each for each in found if each.id == nearest) if alike[nearest] >= _NEARLY_EQUAL else None
 
 
 def not_shown_yet(found: Iterable[ContextItem], setting: Setting) -> list[ContextItem]:
