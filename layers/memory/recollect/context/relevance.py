@@ -23,8 +23,11 @@ _MOST_LINES = 200
 _STANDING_WISH = "a standing wish"
 _SHARE_OF_WISHES = 0.25
 _NEARLY_EQUAL = 0.65
-"""The cosine of two questions, and of an assistant's line and what it restates: of the default embedder "Where do I live?" and "Do you know which city I live in?" have
-0.70, and so do questions of one form, "Where do I live?" and "Where do I work?"."""
+"""The cosine of two questions, and of an assistant's line and what it restates.
+
+Of the default embedder "Where do I live?" and "Do you know which city I live in?" have 0.70, and so do questions of one
+form, "Where do I live?" and "Where do I work?".
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +157,14 @@ def without_echoes(best_first: Sequence[Ranked]) -> tuple[Ranked, ...]:
 
     "Noted: you live in Leith" has a cosine of 0.69 with "I live in Leith", what only is about it 0.43 and less.
     """
-    said = {
-        one.id: unit(one.candidate.vector) for one in best_first if _states(one) and one.candidate.vector is not None
-    }
+    told = ((one.id, one.candidate.vector) for one in best_first if one.candidate.role == Role.USER)
+    said = {i: unit(vector) for i, vector in told if vector is not None}
     kept: dict[str, Ranked] = {}
     for one in best_first:
         original = _echoed(one, best_first, said)
-        told = one if original is None else replace(original, score=max(one.score, original.score))
-        kept.setdefault(told.id, told)
+        shown = one if original is None else replace(original, score=max(one.score, original.score))
+        kept.setdefault(shown.id, shown)
     return tuple(kept.values())
-
-
-def _states(one: Ranked) -> bool:
-    return one.candidate.role == Role.USER
 
 
 def _echoed(one: Ranked, found: Sequence[Ranked], said: Mapping[str, FloatArray]) -> Ranked | None:
