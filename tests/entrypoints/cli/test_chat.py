@@ -186,7 +186,7 @@ def test_what_a_message_put_in_doubt_is_told_once_and_settled_by_a_short_command
     told, settled, again = capsys.readouterr().err.splitlines()
     assert told == (
         "(1) in doubt: on 1 May 2024 you said “The lamp glows at night”, now “Rivers bend beyond the hill”. "
-        "/n keeps the new, /o the old, /b both."
+        "/n the new holds instead, /b both hold, /o the new was wrong."
     )
     assert settled.startswith(said_of_it)
     assert again == "that is not in doubt"
@@ -201,7 +201,7 @@ def test_of_several_doubts_the_number_says_which_is_meant(
     talk(Chat(app, ANNA), in_doubt(app, "", "/o", "/o 2", "/n", "/conflicts", talked=3), lambda: NOON)
     oldest, newest, which, *settled, last = capsys.readouterr().err.splitlines()
     assert (oldest[:12], newest[:12]) == ("(1) in doubt", "(2) in doubt")
-    assert "/n 2 keeps the new" in newest
+    assert "/n 2 the new holds instead" in newest
     assert which.startswith("which one?")
     assert ["Kettles" in line for line in settled] == [True, False]
     assert last == "nothing is in doubt"

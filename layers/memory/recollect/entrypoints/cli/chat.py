@@ -55,7 +55,7 @@ from recollect.entrypoints.cli.decisions import (
 
 HELP = (
     "Without a configured language model, recollect answers by quoting what it remembers; RECOLLECT_MODEL sets one. "
-    "/why shows what the answer was made from, /conflicts what is in doubt: /n keeps the new, /o the old, /b both; "
+    "/why shows what the answer was made from, /conflicts what is in doubt: /n the new holds instead, /b both hold, /o the new was wrong; "
     "/u takes back what a message ended; /quit or exit or Ctrl-D ends."
 )
 _ENDS = frozenset({"exit", "quit", "/exit", "/quit"})
@@ -63,7 +63,7 @@ _SETTLES = re.compile(r"/(n|new|o|old|b|both)\s*(\d{1,9})?")
 _TAKES_BACK = re.compile(r"/(?:u|undo)\s*(\d{1,9})?")
 _MOST_SHOWN = 3
 _KEPT = {word: keep for keep in Keep for word in (keep.value, keep.value[0])}
-_HOW = "/n# keeps the new, /o# the old, /b# both."
+_HOW = "/n# the new holds instead, /b# both hold, /o# the new was wrong."
 _HOW_BACK = "/u # takes it back."
 _MOMENT = timedelta(microseconds=1)
 
@@ -205,7 +205,11 @@ def _settle(session: Chat, keep: Keep, number: str | None, now: datetime) -> Non
     """The one of that number; without one the only one that is meant."""
     meant = session.meant(None if number is None else int(number))
     if len(meant) != 1:
-        say("which one? /conflicts shows numbers, /n 2 keeps the new of number 2" if meant else "that is not in doubt")
+        say(
+            "which one? /conflicts shows numbers, /n 2 says that the new of number 2 holds"
+            if meant
+            else "that is not in doubt"
+        )
         return
     (told,) = session.app.contradictions.telling.conflicts(session.scope, [meant[0].one], now)
     try:
