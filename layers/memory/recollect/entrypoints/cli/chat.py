@@ -55,7 +55,8 @@ from recollect.entrypoints.cli.decisions import (
 
 HELP = (
     "Without a configured language model, recollect answers by quoting what it remembers; RECOLLECT_MODEL sets one. "
-    "/why shows what the answer was made from, /conflicts what is in doubt: /n the new holds instead, /b both hold, /o the new was wrong; "
+    "/why shows what the answer was made from, /conflicts what is in doubt: /n the new holds instead, "
+    "/b both hold, /o the new was wrong; "
     "/u takes back what a message ended; /quit or exit or Ctrl-D ends."
 )
 _ENDS = frozenset({"exit", "quit", "/exit", "/quit"})
