@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deployment.resolving import Stack
 from deployment.template import template
 from infra.tools.costs import stack
-from infra.tools.costs.page import ENGINES, FORMER_MESSAGE, GOAL, LONG_UNJUDGED, PAGE, counted, operations_page
+from infra.tools.costs.page import ENGINES, FORMER_MESSAGE, GOAL, PAGE, UNJUDGED_SHARED, counted, operations_page
 from infra.tools.costs.pricing import (
     Run,
     Work,
@@ -68,9 +68,9 @@ def test_turns_are_cheaper_where_a_small_function_waits(engine: str) -> None:
     assert per_million(counted()[engine])["turn"]["in all"] < 0.7 * turn_in_one_function(counted()[engine])
 
 
-def test_a_message_costs_half_of_what_it_did_for_the_work_of_then_and_as_people_write_them() -> None:
+def test_in_a_batch_a_message_costs_half_of_what_it_did_for_the_work_of_then_and_as_people_write_them() -> None:
     used = per_million(counted()["domain"])
-    met = [used[name] for name in ("message", "message, ten a batch", LONG_UNJUDGED)]
+    met = [used[name] for name in ("message, ten a batch", UNJUDGED_SHARED)]
     assert all(one["in all"] - one["logs"] <= GOAL * FORMER_MESSAGE for one in met)
 
 

@@ -46,10 +46,11 @@ from recollect.timeline.record import EventDraft
 
 ROUNDS = (8, 4)
 """Rounds that units and the processor's time are of, and rounds, with delays, that the waves are of."""
-LONG, LONG_SHARED, LONG_UNJUDGED = "project, 1 KB", f"project, 1 KB, of {SHARED_BY}", "project, 1 KB, no judge"
+LONG, LONG_SHARED = "project, 1 KB", f"project, 1 KB, of {SHARED_BY}"
+UNJUDGED, UNJUDGED_SHARED = (f"{name}, no judge" for name in (LONG, LONG_SHARED))
 ROUNDS_OF = {
     **{"project": (60, 8), "context": (24, 4), "search": (24, 4), "packing": (1, 1)},
-    **{LONG: (48, 4), LONG_SHARED: (5, 2), LONG_UNJUDGED: (8, 2)},
+    **{LONG: (48, 4), LONG_SHARED: (5, 2), UNJUDGED: (16, 2), UNJUDGED_SHARED: (3, 2)},
 }
 """Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
 DELETED_FOR_NOTHING = ("DeleteObject", "DeleteObjects")
@@ -161,7 +162,9 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
     app.projection.reconciliation.run(utc_now())
     yield LONG, projected(1, subject.long)
     yield LONG_SHARED, projected(SHARED_BY, subject.long)
-    yield LONG_UNJUDGED, projected(1, subject.long, Subject(App(app.settings, cast(Parts, _Unjudged(app.parts))), data))
+    unjudged = Subject(App(app.settings, cast(Parts, _Unjudged(app.parts))), data)
+    yield UNJUDGED, projected(1, subject.long, unjudged)
+    yield UNJUDGED_SHARED, projected(SHARED_BY, subject.long, unjudged)
     yield "packing", lambda: _packing(subject)
     app.projection.reconciliation.run(utc_now())
     yield from _idle(app)

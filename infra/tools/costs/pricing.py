@@ -122,6 +122,7 @@ def per_million(counted: Mapping[str, Figures]) -> dict[str, dict[str, float]]:
     ingest, long = (Run(work=work[f"ingest{kind}"], function="ingest", over_http=True) for kind in ("", ", 1 KB"))
     long_shared = Run(work=work[f"project, 1 KB, of {SHARED_BY}"], function="project", shared_by=SHARED_BY)
     unjudged = Run(work=work["project, 1 KB, no judge"], function="project")
+    unjudged_shared = replace(long_shared, work=work[f"project, 1 KB, of {SHARED_BY}, no judge"])
     once = Run(work=work["packing"], function="jobs", requests=0, shared_by=PACKED_AFTER)
     packing = [once] if work["packing"].object_writes else []  # of the table's own index alone
     shared = Run(work=work[f"project, of {SHARED_BY}"], function="project", shared_by=SHARED_BY)
@@ -132,6 +133,7 @@ def per_million(counted: Mapping[str, Figures]) -> dict[str, dict[str, float]]:
         "message of 1 KB": total(long, Run(work=work["project, 1 KB"], function="project"), *packing),
         "message of 1 KB, ten a batch": total(long, long_shared, *packing),
         "message of 1 KB, no judge": total(long, unjudged, *packing),
+        "message of 1 KB, no judge, ten a batch": total(long, unjudged_shared, *packing),
         "search": total(Run(work=work["search"], function="retrieval", over_http=True)),
         "context": total(Run(work=work["context"], function="context", over_http=True)),
         "turn": total(*turn_runs(work), both, *packing, *packing),
