@@ -309,7 +309,7 @@ def test_a_foreign_file_is_dropped_looked_at_and_stored(page: Page, site: Site) 
     (stored,) = site.get("/v1/users/liv/events", **{"from": 0}, conversation_id="harbour")["events"]
     assert stored["timestamp"] == "2023-05-06T07:00:00.000000Z"
     drop(page, "notes.txt", "Dear diary")
-    expect(page.get_by_role("alert")).to_contain_text("the format was not recognised")
+    expect(page.get_by_role("alert")).to_contain_text("format was not recognised")
     drop(page, "large.json", " ", times=33_000_000)
     expect(page.get_by_role("alert")).to_contain_text("recollect import FILE --user liv")
 
