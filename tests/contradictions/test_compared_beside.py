@@ -3,20 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import count, permutations
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import pytest
 
-from embedded.contradicting import on
-from embedded.setting import Memory, open_memory
+from embedded.contradicting import Telling, on
+from embedded.setting import open_memory, with_parts
 from recollect.adapters.judges.table_pairs import TablePairModel
-from recollect.app import App
-from recollect.composition.deployment import Parts
 from recollect.contradictions.decisions import CONFLICTS, conflict_in
 from recollect.contradictions.pairs import PairScores
 from recollect.core.scope import Scope
 from recollect.memories.reading import ReadMemories
-from recollect.timeline.timeline import PendingEvent
 
 pytestmark = pytest.mark.spec("P-24")
 
@@ -32,49 +29,22 @@ class OnlyTheBest(TablePairModel):
         return [one if one == max(changed) else one / 5 for one in changed]
 
 
-class _Parts:
-    """Parts whose judge is that."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self.pair_model = OnlyTheBest(ROWS)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._parts, name)
-
-
-class Told:
-    """The story of one user: when which statement arrives and is projected."""
-
-    def __init__(self, memory: Memory, scope: Scope) -> None:
-        self.memory, self.scope = memory, scope
-        self.ids: dict[int, str] = {}
-
-    def arrive(self, *places: int) -> None:
-        for place in places:
-            self.memory.add(STORY[place], scope=self.scope)
-            self.ids[place] = self.memory.ids[-1]
-
-    def project(self, *places: int) -> None:
-        found = [self.memory.app.parts.timeline.find(self.scope, self.ids[place]) for place in places]
-        markers = [PendingEvent(self.scope, one.ref) for one in found if one is not None]
-        self.memory.app.projection.events.project(markers, self.memory.now)
-
-    def drain(self) -> None:
-        while self.memory.project():
-            pass
+class Told(Telling):
+    """With what no longer holds, and what is in doubt."""
 
     def ended(self) -> dict[int, datetime | None]:
         """The places of the statements that no longer hold, and since when."""
         stored = ReadMemories(self.memory.app.parts.items).stored(self.scope, self.ids.values())
-        places = {event_id: place for place, event_id in self.ids.items()}
-        return {places[i]: one.memory.valid_to for i, one in stored.items() if one.memory.superseded_by is not None}
+        return {
+            self.places[i]: one.memory.valid_to for i, one in stored.items() if one.memory.superseded_by is not None
+        }
 
     def doubted(self) -> list[tuple[int, int]]:
         """The pairs that a conflict is open about."""
-        places = {event_id: place for place, event_id in self.ids.items()}
         page = self.memory.app.parts.items.page(self.scope, CONFLICTS, 10, None)
-        return [(places[one.newer], places[one.older]) for one in (conflict_in(item.value) for item in page.items)]
+        return [
+            (self.places[one.newer], self.places[one.older]) for one in (conflict_in(item.value) for item in page.items)
+        ]
 
 
 Tell: TypeAlias = Callable[[], Told]
@@ -83,11 +53,10 @@ ENDED = {0: STORY[3].timestamp}
 
 @pytest.fixture(scope="module")
 def tell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tell]:
-    real = open_memory(tmp_path_factory.mktemp("beside"))
-    memory = Memory(App(real.app.settings, cast(Parts, _Parts(real.app.parts)), ids=real.app.ids), real.now)
+    memory = with_parts(open_memory(tmp_path_factory.mktemp("beside")), pair_model=OnlyTheBest(ROWS))
     users = count()
-    yield lambda: Told(memory, Scope("acme", f"user{next(users)}"))
-    real.app.parts.close()
+    yield lambda: Told(memory, Scope("acme", f"user{next(users)}"), STORY)
+    memory.app.parts.close()
 
 
 @pytest.mark.parametrize("order", list(permutations(range(len(STORY)))))
@@ -95,7 +64,7 @@ def test_in_whatever_order_they_are_projected(order: Sequence[int], tell: Tell) 
     told = tell()
     told.arrive(*range(len(STORY)))
     for place in order:
-        told.project(place)
+        told.project([place])
     assert (told.ended(), told.doubted()) == (ENDED, [])
 
 
@@ -115,7 +84,7 @@ def test_projected_again_alone_and_together_nothing_changes(tell: Tell) -> None:
     told.arrive(*range(len(STORY)))
     told.drain()
     for places in ((0,), (1,), (0, 1), (1, 2, 3)):
-        told.project(*places)
+        told.project(places)
         told.drain()
     assert (told.ended(), told.doubted()) == (ENDED, [])
 
@@ -123,9 +92,9 @@ def test_projected_again_alone_and_together_nothing_changes(tell: Tell) -> None:
 def test_what_waits_changes_something_when_it_is_projected_itself(tell: Tell) -> None:
     told = tell()
     told.arrive(0, 3)
-    told.project(0)
+    told.project([0])
     assert told.ended() == {}
-    told.project(3)
+    told.project([3])
     assert told.ended() == ENDED
 
 
@@ -135,5 +104,5 @@ def test_what_waits_and_came_before_changes_what_comes_late(tell: Tell) -> None:
     told.arrive(3)
     told.memory.now += timedelta(minutes=1)
     told.arrive(0)
-    told.project(0)
+    told.project([0])
     assert told.ended() == ENDED

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crashes.wrapping import Apart, Ticket, WrappedParts
-from embedded.contradicting import on
+from embedded.contradicting import Telling, on
 from embedded.setting import Memory, open_memory
 from recollect.app import App
 from recollect.composition.deployment import Parts
@@ -18,7 +18,6 @@ from recollect.core.scope import Scope
 from recollect.memories.memory import MemoryStatus
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.timeline.record import EventDraft
-from recollect.timeline.timeline import PendingEvent
 
 Story: TypeAlias = tuple[EventDraft, ...]
 
@@ -94,27 +93,8 @@ class Overtaking:
         return call()
 
 
-class Told:
-    """A story told to one user: in which order its statements arrived, and what is projected when."""
-
-    def __init__(self, memory: Memory, scope: Scope, story: Story) -> None:
-        self.memory, self.scope, self.story = memory, scope, story
-        self.ids: dict[int, str] = {}
-
-    def arrive(self, *places: int) -> None:
-        for place in places:
-            self.memory.add(self.story[place], scope=self.scope)
-            self.ids[place] = self.memory.ids[-1]
-
-    def project(self, places: Sequence[int], by: App | None = None) -> None:
-        markers = [PendingEvent(self.scope, self._event(place).ref) for place in places]
-        (by or self.memory.app).projection.events.project(markers, self.memory.now)
-
-    def drain(self) -> None:
-        for _ in range(20):
-            if not self.memory.project():
-                return
-        raise AssertionError("it comes to no end")
+class Told(Telling):
+    """With what stands at the end."""
 
     def prepare(self, *last: int) -> None:
         """All arrive; these two are not projected yet."""
@@ -133,9 +113,8 @@ class Told:
 
         Of several that take one thing back the one that arrived first is named: that is another one in each order.
         """
-        places = {event_id: place for place, event_id in self.ids.items()}
         found = ReadMemories(self.memory.app.parts.items).stored(self.scope, self.ids.values())
-        return [self._stands(found.get(self.ids[place]), places) for place in sorted(self.ids)]
+        return [self._stands(found.get(self.ids[place]), self.places) for place in sorted(self.ids)]
 
     def _stands(self, stored: StoredMemory | None, places: dict[str, int]) -> object:
         if stored is None:
@@ -145,11 +124,6 @@ class Told:
         by = None if one.superseded_by is None else places[one.superseded_by]
         by = None if one.status is MemoryStatus.RETRACTED else by
         return (one.status.value, by, one.valid_to, sorted(lapses), one.content)
-
-    def _event(self, place: int) -> Any:
-        event = self.memory.app.parts.timeline.find(self.scope, self.ids[place])
-        assert event is not None
-        return event
 
 
 Tell: TypeAlias = Callable[[str], Told]

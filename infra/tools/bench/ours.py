@@ -26,21 +26,25 @@ TENANT = "bench"
 _MOST_ROUNDS = 5
 
 
-class _WatchedParts:
-    """The parts of an app with another embedder."""
+class _PartsWith:
+    """The parts of an app, with others in some places."""
 
-    def __init__(self, parts: Parts, embedder: BenchEmbedder) -> None:
+    def __init__(self, parts: Parts, replaced: Mapping[str, object]) -> None:
         self._parts = parts
-        self.embedder = embedder
+        self._replaced = replaced
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._parts, name)
+        return self._replaced[name] if name in self._replaced else getattr(self._parts, name)
+
+
+def with_parts(app: App, **replaced: object) -> App:
+    """The app with other parts in these places, or without them where they are None."""
+    return App(app.settings, cast(Parts, _PartsWith(app.parts, replaced)), ids=app.ids)
 
 
 def open_watched(variables: Mapping[str, str], embedder: BenchEmbedder) -> App:
     """The app that these settings name, with this embedder."""
-    app = open_app(Settings.from_environment(variables))
-    return App(app.settings, cast(Parts, _WatchedParts(app.parts, embedder)))
+    return with_parts(open_app(Settings.from_environment(variables)), embedder=embedder)
 
 
 def local_variables(folder: Path, model: Path) -> dict[str, str]:

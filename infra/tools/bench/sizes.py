@@ -10,14 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from infra.tools.bench.data import DataSet, Question, Turn
 from infra.tools.bench.engines import engines_app, store_without_transactions
-from infra.tools.bench.ours import TENANT, draft_of, local_variables, open_watched, passage_of
+from infra.tools.bench.ours import TENANT, draft_of, local_variables, open_watched, passage_of, with_parts
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times, ratio
 from recollect.app import App
-from recollect.composition.deployment import Parts
 from recollect.context.build import ContextRequest
 from recollect.context.rendering import fence_for
 from recollect.context.sources import ContextQuestion
@@ -190,18 +189,6 @@ A_FEW_MONTHS = 600
 """Turns of a user who talks to an assistant for some months."""
 
 
-class _WithoutSecondStage:
-    """The parts of an app that reads no question and turn together."""
-
-    relevance_model = None
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._parts, name)
-
-
 def context_in_encodings(
     data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path
 ) -> dict[str, dict[str, float]]:
@@ -209,18 +196,21 @@ def context_in_encodings(
     kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
     user = _user(A_FEW_MONTHS)
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as name:
-        opened = open_watched(local_variables(Path(name), model), embedder)
-        app = App(opened.settings, cast(Parts, _WithoutSecondStage(opened.parts)), ids=opened.ids)
+        app = with_parts(open_watched(local_variables(Path(name), model), embedder), relevance_model=None)
         Loader(app, kept).load(user, list(repeated(data, A_FEW_MONTHS)), 1)
-        step = max(1, len(data.questions) // QUESTIONS)
         times = ask_in_turns(
             [user],
-            data.questions[::step][:QUESTIONS],
+            _asked(data),
             embedder,
             lambda of, question: ask_context(app, of, A_FEW_MONTHS, question),
         )
         app.parts.close()
     return times[user].figures()
+
+
+def _asked(data: DataSet) -> Sequence[Question]:
+    """A share of the questions, from all of the set."""
+    return data.questions[:: max(1, len(data.questions) // QUESTIONS)][:QUESTIONS]
 
 
 def _user(size: int) -> str:
@@ -240,6 +230,5 @@ def _measured(
     kept.prepare([question.text for question in data.questions], TextKind.QUERY)
     loader = Loader(app, kept, store)
     seconds = {str(size): loader.load(_user(size), list(repeated(data, size)), writers) for size in sizes}
-    step = max(1, len(data.questions) // QUESTIONS)
-    figures = compare(app, embedder, {_user(size): size for size in sizes}, data.questions[::step][:QUESTIONS])
+    figures = compare(app, embedder, {_user(size): size for size in sizes}, _asked(data))
     return figures | {"load_seconds": seconds}

@@ -17,20 +17,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from infra.tools.bench import aws_calls
 from infra.tools.bench.aws_calls import OBJECTS, SEARCH_ENGINE, Call, Counter, waves
 from infra.tools.bench.aws_costs import TURNS, USER, Subject
 from infra.tools.bench.data import DataSet
 from infra.tools.bench.engines import dynamodb_of, engines_app, search_client_of, store_without_transactions
-from infra.tools.bench.ours import TENANT, passage_of
+from infra.tools.bench.ours import TENANT, passage_of, with_parts
 from infra.tools.bench.sizes import WRITERS, Loader, ask_context, ask_search, repeated
 from infra.tools.bench.vectors import BenchEmbedder, StoredVectors
 from infra.tools.costs.pricing import SHARED_BY
 from recollect.adapters.aws.index_documents import PACKED_AFTER, IndexDocuments
 from recollect.app import App
-from recollect.composition.deployment import Parts
 from recollect.context.build import ContextRequest
 from recollect.context.relevance import MEMORY_TOKENS, lines_wanted
 from recollect.context.rendering import fence_for
@@ -97,18 +96,6 @@ def counts(
         return {name: _counted(counter, bus, _packed_before(app, work), name) for name, work in _work(subject, data)}
 
 
-class _Unjudged:
-    """The parts of an app without the model that judges."""
-
-    pair_model = None
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._parts, name)
-
-
 class Talking(Subject):
     """The user whose work is counted, and who says what people say when they say it."""
 
@@ -162,7 +149,7 @@ def _work(subject: Talking, data: DataSet) -> Iterator[tuple[str, Prepared]]:
     app.projection.reconciliation.run(utc_now())
     yield LONG, projected(1, subject.long)
     yield LONG_SHARED, projected(SHARED_BY, subject.long)
-    unjudged = Subject(App(app.settings, cast(Parts, _Unjudged(app.parts))), data)
+    unjudged = Subject(with_parts(app, pair_model=None), data)
     yield UNJUDGED, projected(1, subject.long, unjudged)
     yield UNJUDGED_SHARED, projected(SHARED_BY, subject.long, unjudged)
     yield "packing", lambda: _packing(subject)

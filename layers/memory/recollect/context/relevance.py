@@ -1,6 +1,6 @@
 """Which hits `messages` show: what the question needs, best first, cut where relevance ends and not at a count."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -157,24 +157,23 @@ def without_echoes(best_first: Sequence[Ranked]) -> tuple[Ranked, ...]:
 
     "Noted: you live in Leith" has a cosine of 0.69 with "I live in Leith", what only is about it 0.43 and less.
     """
-    told = ((one.id, one.candidate.vector) for one in best_first if one.candidate.role == Role.USER)
-    said = {i: unit(vector) for i, vector in told if vector is not None}
+    told = ((one, one.candidate.vector) for one in best_first if one.candidate.role == Role.USER)
+    said = [(one, unit(vector)) for one, vector in told if vector is not None]
     kept: dict[str, Ranked] = {}
     for one in best_first:
-        original = _echoed(one, best_first, said)
+        original = _echoed(one, said)
         shown = one if original is None else replace(original, score=max(one.score, original.score))
         kept.setdefault(shown.id, shown)
     return tuple(kept.values())
 
 
-def _echoed(one: Ranked, found: Sequence[Ranked], said: Mapping[str, FloatArray]) -> Ranked | None:
+def _echoed(one: Ranked, said: Sequence[tuple[Ranked, FloatArray]]) -> Ranked | None:
     """The user's line that it is most alike, where it is nearly that; None of what is no assistant's."""
     if one.candidate.role != Role.BOT or one.candidate.vector is None or not said:
         return None
     vector = unit(one.candidate.vector)
-    alike = {i: float(vector @ other) for i, other in said.items()}
-    nearest = max(alike, key=lambda i: alike[i])
-    return next(each for each in found if each.id == nearest) if alike[nearest] >= _NEARLY_EQUAL else None
+    likeness, original = max(((float(vector @ other), each) for each, other in said), key=lambda pair: pair[0])
+    return original if likeness >= _NEARLY_EQUAL else None
 
 
 def not_shown_yet(found: Iterable[ContextItem], setting: Setting) -> list[ContextItem]:

@@ -47,10 +47,10 @@ from recollect.entrypoints.cli.context import show_background, show_prompt, show
 from recollect.entrypoints.cli.decisions import (
     Keep,
     Numbered,
-    numbered_decisions,
     revert_command,
     settle,
     take_back,
+    told_decision,
 )
 
 HELP = (
@@ -221,8 +221,7 @@ def _settle(session: Chat, keep: Keep, number: str | None, now: datetime) -> Non
     if decision_id is None:
         say("settled: both hold")
         return
-    made = next(one for one in numbered_decisions(session.app, session.scope) if one.one.id == decision_id)
-    (done,) = session.app.contradictions.telling.decisions(session.scope, [made.one], now)
+    made, done = told_decision(session.app, session.scope, decision_id, now)
     holds = told.newer if keep is Keep.NEW else told.older
     say(f"settled: “{holds}” holds, “{done.ended.words}” does not. /u {session.number(made)} takes it back.")
 

@@ -182,8 +182,7 @@ def resolve(
 
 
 def _what_holds(app: App, scope: Scope, decision_id: str) -> str:
-    made = next(one.one for one in numbered_decisions(app, scope) if one.one.id == decision_id)
-    (told,) = app.contradictions.telling.decisions(scope, [made], utc_now())
+    _, told = told_decision(app, scope, decision_id, utc_now())
     takes_back = f"`{revert_command(scope, decision_id)}` takes it back"
     return f"resolved: “{told.now}” holds, “{told.ended.words}” does not; {takes_back}"
 
@@ -224,19 +223,24 @@ def take_back(app: App, scope: Scope, decision: Decision, now: datetime) -> None
 def numbered_decisions(app: App, scope: Scope) -> list[Numbered[Decision]]:
     """All of the user's, the newest winning record first."""
     read = pages(lambda after: app.contradictions.decisions.page(scope, _PAGE, after, DecisionFilter()))
-    found = [one for page in read for one in page.decisions]
-    places = {one.id: n for n, one in enumerate(sorted(found, key=lambda one: (one.at, one.id)), start=1)}
-    return [Numbered(places[one.id], one) for one in found]
+    return _numbered([one for page in read for one in page.decisions])
+
+
+def told_decision(app: App, scope: Scope, decision_id: str, now: datetime) -> tuple[Numbered[Decision], ToldDecision]:
+    """A decision of the user's with its number, and what it is about in words."""
+    made = next(one for one in numbered_decisions(app, scope) if one.one.id == decision_id)
+    (told,) = app.contradictions.telling.decisions(scope, [made.one], now)
+    return made, told
 
 
 def numbered_conflicts(app: App, scope: Scope) -> list[Numbered[OpenConflict]]:
     """All of the user's, those of the newest records first, numbered in the order in which they were opened."""
     now = utc_now()
-    found = [
-        one
-        for page in pages(lambda after: app.contradictions.conflicts.page(scope, _PAGE, after, None, now))
-        for one in page.conflicts
-    ]
+    read = pages(lambda after: app.contradictions.conflicts.page(scope, _PAGE, after, None, now))
+    return _numbered([one for page in read for one in page.conflicts])
+
+
+def _numbered(found: Sequence[_One]) -> list[Numbered[_One]]:
     places = {one.id: n for n, one in enumerate(sorted(found, key=lambda one: (one.at, one.id)), start=1)}
     return [Numbered(places[one.id], one) for one in found]
 
