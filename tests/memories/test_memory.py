@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.memories.memory import Lapse, Memory, MemoryStatus, holds_at, left_of, memory_at, text_at
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, holds_at, memory_at, text_at
 from recollect.memories.storage import memory_document, memory_in, memory_json
 from samples.events import event
 from samples.memories import memory_of_anna
@@ -67,26 +67,6 @@ def test_what_is_held_over_until_an_instant_is_back_after_it() -> None:
     memory = replace(PARIS, lapses=(lapse(0, len(TEXT), until=MAY + 3 * DAY),))
     assert memory_at(memory, MAY + 2 * DAY) is None
     assert memory_at(memory, MAY + 3 * DAY) == memory
-
-
-@pytest.mark.parametrize(
-    ("text", "spans", "left"),
-    [
-        ("I live in Paris.", [(0, 16)], None),
-        ("I live in Paris. Oh you.", [(0, 16)], None),
-        ("I'm allergic to nuts and eggs.", [(21, 30)], "I'm allergic to nuts"),
-        ("abc", [], None),
-        ("Rex my dog chases squirrels near water, but I moved.", [(40, 52)], "Rex my dog chases squirrels near water"),
-        ("I work on Mondays, Wednesdays and Fridays.", [(19, 33)], "I work on Mondays, Fridays."),
-        ("I play badminton and I go swimming.", [(2, 20)], "I go swimming."),
-        ("one two three four", [(0, 3), (2, 7), (0, 3)], "three four"),
-        ("one two three", [(0, 3), (2, 7), (0, 3)], None),
-    ],
-)
-def test_what_is_left_of_a_text_is_worth_keeping_with_two_content_words(
-    text: str, spans: list[tuple[int, int]], left: str | None
-) -> None:
-    assert left_of(text, spans) == left
 
 
 def test_lapses_are_stored_and_read_back() -> None:

@@ -12,9 +12,9 @@ from infra.tools.judge.ended_examples import PART, WHOLE, ListPair
 from recollect.contradictions.judge import Relation, RelationKind, Said
 from recollect.contradictions.parts import Span
 from recollect.contradictions.trained import TrainedJudge
-from recollect.memories.memory import left_of
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
+from recollect.text.omission import left_of
 
 _OLDER_AT, _NEWER_AT = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
 SETTLED, REWORDED, ASKED, STANDS = "settled", "reworded", "asked", "stand"

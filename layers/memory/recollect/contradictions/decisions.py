@@ -24,7 +24,8 @@ from recollect.contradictions.judge import Relation, RelationKind, TimeBound
 from recollect.core.errors import StoredDataError
 from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso
-from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin, left_of
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin
+from recollect.text.omission import left_of
 
 FORMAT_VERSION = 1
 ARBITRATIONS = ItemPath("arbitrations")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from recollect.contradictions.binding import sentence_spans
 from recollect.contradictions.pairs import EndedPiece
 from recollect.contradictions.parts import UNSPACED, Span, clause_spans
-from recollect.memories.memory import left_of
+from recollect.text.omission import left_of
 from recollect.text.terms import query_terms
 
 _ENDED = 0.45

@@ -9,7 +9,7 @@ from recollect.contradictions.ledger import Deciding, DecisionWriter
 from recollect.core.items import ABSENT, Due, ItemKey, ItemWrite
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import SuppressionList
-from recollect.memories.memory import MOST_SOURCES, Lapse, Memory, MemoryStatus, Origin, content_identity, left_of
+from recollect.memories.memory import MOST_SOURCES, Lapse, Memory, MemoryStatus, Origin, content_identity
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.storage import (
     TO_PROJECT,
@@ -21,6 +21,7 @@ from recollect.memories.storage import (
     versions_path,
 )
 from recollect.ports import Items, Timeline
+from recollect.text.omission import left_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,12 +44,13 @@ from recollect.deletion.storage import copy_entry, origin_entry
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.audit import Actor
 from recollect.memories.audit_log import AuditRefusedWrite, RefusedWrite
-from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin, check_values, left_of, with_changes
+from recollect.memories.memory import Memory, MemoryDraft, MemoryStatus, Origin, check_values, with_changes
 from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.save import MemoryChange, ReprojectChanged, SaveMemories
 from recollect.memories.storage import TO_PROJECT, changed_writes, check_size
 from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
+from recollect.text.omission import left_of
 from recollect.timeline.slots import slot_of
 
 

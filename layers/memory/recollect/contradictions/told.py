@@ -15,11 +15,12 @@ from recollect.contradictions.quotes import excerpt_of_ended, words_about
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
-from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of
+from recollect.memories.memory import Lapse, Memory, MemoryStatus
 from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import in_words_of
 from recollect.memories.storage import memory_in, version_key
 from recollect.ports import Items, Timeline
+from recollect.text.omission import left_of
 
 GONE = "(gone)"
 """Told instead of words that are deleted, expired or rejected."""

@@ -7,8 +7,7 @@ under one id, in the index too.
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -19,7 +18,7 @@ from recollect.core.event import ContentType, Event, EventRef, EventType, Json, 
 from recollect.core.scope import NO_LABELS, Labels, Scope
 from recollect.rules.groups import Rules
 from recollect.rules.importance import extract_tags
-from recollect.text.terms import query_terms
+from recollect.text.omission import left_of
 from recollect.timeline.record import labels_in_hash
 
 MOST_SOURCES = 100
@@ -27,11 +26,6 @@ MOST_SOURCES = 100
 
 DEFAULT_IMPORTANCE = 0.5
 NO_CONVERSATION = ""
-LEAST_WORDS = 2
-"""Content words that a text must keep beside a part that no longer holds."""
-
-_LOOSE_START = re.compile(r"^(?:[\s,;:.!?\u2013\u2014-]+|(?:and|but|so|also|then|or|plus)\b)+", re.IGNORECASE)
-_LOOSE_END = re.compile(r"(?:[\s,;:\u2013\u2014-]|\s(?:and|but|so|also|then|or|plus))+$", re.IGNORECASE)
 
 
 class MemoryStatus(StrEnum):
@@ -268,30 +262,3 @@ def text_at(memory: Memory, moment: datetime) -> str | None:
     """The content without its parts that do not hold then; None where fewer than two content words remain."""
     spans = [(lapse.start, lapse.end) for lapse in memory.lapses if lapse.covers(moment)]
     return left_of(memory.content, spans) if spans else memory.content
-
-
-def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
-    """A text without these parts; None where fewer than two content words remain."""
-    parts: list[str] = []
-    position = 0
-    for start, end in sorted(spans):
-        parts.append(text[position : max(start, position)])
-        position = max(position, end)
-    parts.append(text[position:])
-    rest = _joined([part for part in parts if _tidy(part)])
-    return rest if len(query_terms(rest)) >= LEAST_WORDS else None
-
-
-def _joined(parts: Sequence[str]) -> str:
-    """What stood beside what is gone: a comma stays between two of a list, a word is not said twice."""
-    rest = ""
-    for part, before in zip(parts, ("", *parts), strict=False):
-        words = _tidy(part).split(" ", 1)
-        said = words[1:] if rest.split(" ")[-1].casefold() == words[0].casefold() else words
-        comma = "," if before.rstrip().endswith(",") else ""
-        rest = f"{rest}{comma} {' '.join(said)}".strip() if rest else _tidy(part)
-    return rest
-
-
-def _tidy(part: str) -> str:
-    return _LOOSE_END.sub("", _LOOSE_START.sub("", part)).strip()

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from recollect.core.event import Event, EventRef
-from recollect.memories.memory import Lapse, Memory, MemoryStatus, left_of, memory_at, text_at
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, memory_at, text_at
 from recollect.retrieval.filters import DropReason, SearchFilters
+from recollect.text.omission import left_of
 
 _REPLACED = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.RETRACTED)
 
