@@ -76,6 +76,38 @@ def test_what_has_ended_stands_behind_what_is_left(others: list[ContextItem], to
     assert line.partition("We booked Whitby")[2].strip() == told
 
 
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("said", "ended", "line"),
+    [
+        ("I run on Mondays in Leeds", ["Mondays"], "I run on [until Wed May 15: Mondays] in Leeds (then: “b”)"),
+        (
+            "I run on Mondays in Leeds",
+            [" Mondays ", " Leeds"],
+            "I run on [until Wed May 15: Mondays] in [until Wed May 15: Leeds] (then: “b”)",
+        ),
+        (
+            "I run on Mondays in Leeds",
+            ["Mondays in", "in Leeds"],
+            "I run on [until Wed May 15: Mondays in] [until Wed May 15: Leeds] (then: “b”)",
+        ),
+        ("I run\non Mondays", ["\non Mondays"], "I run [until Wed May 15: on Mondays] (then: “b”)"),
+    ],
+    ids=["one", "two of one record", "one over the other", "a line of its own"],
+)
+def test_ended_words_stand_at_their_places(said: str, ended: list[str], line: str) -> None:
+    words = tuple(EndedWords(one, NOW, "n", "b", start=said.index(one)) for one in ended)
+    (shown,) = those_that_fit([replace(hit("a", "I run"), said=said, ended=words)], 800, NOW)
+    assert memory_note(shown.item, NOW).endswith(line)
+
+
+@pytest.mark.spec("P-24")
+def test_without_room_for_its_mark_no_ended_word_is_shown() -> None:
+    ended = (EndedWords(" on Mondays", NOW, "n", start=5),)
+    (shown,) = those_that_fit([replace(hit("a", "I run"), said="I run on Mondays", ended=ended)], 11, NOW)
+    assert "Mondays" not in memory_note(shown.item, NOW)
+
+
 def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:
     setting = Setting("x", raw_window=frozenset(["raw"]), own=frozenset(["own"]))
     of_raw, again = hit("memory", sources=("raw",)), hit("again", sources=("a",))

@@ -128,24 +128,38 @@ def test_a_question_that_was_asked_often_is_shown_once(memory: Memory) -> None:
 
 
 @pytest.mark.spec("P-23", "P-24")
-def test_words_that_hold_no_more_stand_behind_what_is_left_with_the_day_of_their_end(tmp_path: Path) -> None:
+def test_words_that_hold_no_more_stand_at_their_place_with_the_day_of_their_end(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     old, new = remember(
-        memory, "My dentist Jane Shaw works in Park Row, up the stairs above Greggs", "The dentist moved to the mill"
+        memory, "My dentist Jane Shaw, up the stairs above Greggs, works in Park Row", "The dentist moved to the mill"
     )
     supersede(memory, old, new, words="up the stairs above Greggs")
     asked = memory.context("Where is my dentist?", conversation_id="another")
     (said,) = [line for line in asked.messages.messages[0].content.splitlines() if "Park Row" in line]
-    day = day_of(now(memory, new).timestamp, memory.now)
-    ended = f"(until {day}: “up the stairs above Greggs”)"
-    assert said.endswith(f"My dentist Jane Shaw works in Park Row {ended}"), "what ended it stands beside it"
+    ended = f"[until {day_of(now(memory, new).timestamp, memory.now)}: up the stairs above Greggs]"
+    whole = f"My dentist Jane Shaw, {ended}, works in Park Row"
+    assert said.endswith(whole), "what ended it stands beside it"
     assert [one for one in shown(asked) if "Greggs" in one] == [], "an item's content is what holds"
-    patch(memory, old, content="My dentist Jane Shaw works in Park Row")
+    patch(memory, old, content="My dentist Jane Shaw, works in Park Row")
     asked = memory.context("Where is my dentist?", conversation_id="another")
-    assert ended in asked.messages.messages[0].content, "an edit to what it says already leaves it as it was"
+    assert whole in asked.messages.messages[0].content, "an edit to what it says already leaves it as it was"
     patch(memory, old, content="My dentist Jane Shaw is in Park Row")
     asked = memory.context("Where is my dentist?", conversation_id="another")
     assert "Greggs" not in asked.messages.messages[0].content
+
+
+@pytest.mark.spec("P-24")
+def test_words_that_are_held_over_besides_stand_nowhere(tmp_path: Path) -> None:
+    """What its own bound took out of a text cannot be marked as ended: what has ended stands behind what is left."""
+    memory = open_memory(tmp_path)
+    said, ended = "My dentist Jane Shaw is in Park Row. Until 3 May her nurse Ann is here.", "in Park Row"
+    old, new = remember(memory, said, "The dentist moved to the mill")
+    supersede(memory, old, new, words=ended)
+    memory.now += timedelta(days=30)
+    asked = memory.context("Where is my dentist?", conversation_id="another").messages.messages[0].content
+    (line,) = [one for one in asked.splitlines() if "Jane Shaw" in one]
+    assert "Ann" not in line
+    assert "[until" not in line
 
 
 @pytest.mark.spec("P-22", "P-24")

@@ -282,7 +282,8 @@ class RelevantHits:
     def _in_doubt(self, item: ContextItem, identity: str) -> ContextItem:
         """With marks as long as any that it may get."""
         against = next(iter(self.disputes.sides.get(identity, ())), None)
-        return replace(item, against=against, ended=self.disputes.ended.get(identity, ()))
+        ended, said = self.disputes.ended.get(identity, ()), self.disputes.said.get(identity)
+        return replace(item, against=against, ended=ended, said=said)
 
 
 class BuildContext:

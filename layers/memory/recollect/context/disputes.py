@@ -8,7 +8,7 @@ from typing import TypeAlias
 from recollect.contradictions.decisions import OpenConflict, has_passed
 from recollect.contradictions.doubts import FindDoubts, NewestConflicts, OtherSide, older_sides
 from recollect.core.scope import Scope
-from recollect.memories.representation import EndedWords, announced, ended_words
+from recollect.memories.representation import EndedWords, announced, ended_words, is_told_by
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
@@ -25,13 +25,14 @@ class Disputes:
     """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too.
 
     What is announced to take a hit's place stands against it as well. `doubted` are the older sides of all conflicts
-    that were read, those of hits or not. `ended` is what has ended of a hit that holds in part.
+    that were read, those of hits or not. `ended` is what has ended of a hit that holds in part, `said` all its words.
     """
 
     sides: Sides
     newer: Mapping[str, tuple[Ranked, ...]]
     doubted: frozenset[str] = frozenset()
     ended: Mapping[str, tuple[EndedWords, ...]] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ def disputes(
     newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
     shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
     told = {own: tuple(_instead(one, known) for one in words) for own, words in ended.items()}
-    return Disputes(newest_first, shown, older_sides(conflicts), told)
+    said = {recalled.identity(one): _in_all_words(recalled, one, ended) for one in recalled.ranked}
+    whole = {identity: text for identity, text in said.items() if text is not None}
+    return Disputes(newest_first, shown, older_sides(conflicts), told, whole)
 
 
 def _against(pairs: Iterable[tuple[str, _Side]], known: Mapping[str, OtherSide]) -> dict[str, list[OtherSide]]:
@@ -83,6 +86,15 @@ def _ended(recalled: Recalled, hit: Ranked, filters: SearchFilters) -> tuple[End
     if memory is None or shown is None or shown.content == memory.content:
         return ()
     return ended_words(memory, filters.moment)
+
+
+def _in_all_words(recalled: Recalled, hit: Ranked, ended: Mapping[str, Sequence[EndedWords]]) -> str | None:
+    """None where nothing has ended for good, or where more of it than that does not hold now."""
+    words = ended.get(recalled.identity(hit))
+    if not words:
+        return None
+    memory, shown = recalled.stored[hit.id], recalled.memories[hit.id]
+    return memory.content if is_told_by(memory, words, shown.content) else None
 
 
 def _instead(ended: EndedWords, known: Mapping[str, OtherSide]) -> EndedWords:

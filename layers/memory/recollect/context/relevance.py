@@ -109,7 +109,7 @@ def those_that_fit(
     left = memory_tokens - sum(_size(one.item, now) for one in wished)
     chosen: dict[int, ContextItem] = {}
     for rank, item in enumerate(relevant, start=1):
-        without = replace(item, ended=())
+        without = replace(item, ended=(), said=None)
         if (size := _size(without, now)) <= left:
             chosen[rank], left = without, left - size
     for rank, without in chosen.items():

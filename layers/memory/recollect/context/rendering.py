@@ -82,12 +82,14 @@ def memory_note(item: ContextItem, now: datetime) -> str:
 
     The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis. What
     something newer may have changed says so, and when that was said; what an open conflict stands against that is not
-    shown says how that begins. Words of it that hold no more stand behind it, with the day of their end.
+    shown says how that begins. Words of it that hold no more stand at their places, or behind it, with the day of their
+    end.
     """
     speaker = speaker_of(item)
     named = f"{speaker}: " if speaker else ""
-    said = f"{_doubt(item, now)}{named}{_shortened(one_line(item.content))}"
-    return f"- [{day_of(item.timestamp, now)}] {said}{_ended(item, now)}"
+    text = item.content if item.said is None else _with_marks(item.said, item, now)
+    said = f"{_doubt(item, now)}{named}{_shortened(one_line(text))}"
+    return f"- [{day_of(item.timestamp, now)}] {said}{_ended(item, now) if item.said is None else _instead(item)}"
 
 
 def _doubt(item: ContextItem, now: datetime) -> str:
@@ -99,6 +101,25 @@ def _doubt(item: ContextItem, now: datetime) -> str:
         return ""
     said = day_of(item.doubted_at, now)
     return f"(until {until}; see {said}.) " if until else f"(until {said}? See there.) "
+
+
+def _with_marks(said: str, item: ContextItem, now: datetime) -> str:
+    """All words, each part that has ended within square brackets, with the day."""
+    text, position = "", 0
+    for one in item.ended:
+        start = max(one.start, position)
+        words = said[start : one.start + len(one.words)]
+        begins = start + len(words) - len(words.lstrip())
+        if words.strip():
+            text += f"{said[position:begins]}[until {day_of(one.since, now)}: {words.strip()}]"
+            position = begins + len(words.strip())
+    return text + said[position:]
+
+
+def _instead(item: ContextItem) -> str:
+    """What holds in the place of the marked words, where that is not shown itself."""
+    told = dict.fromkeys(f"“{_beginning(one.instead)}”" for one in item.ended[:_MOST_ENDED] if one.instead)
+    return f" (then: {'; '.join(told)})" if told else ""
 
 
 def _ended(item: ContextItem, now: datetime) -> str:
@@ -271,7 +292,7 @@ def _instructions(parts: ContextParts, fence: Fence, now: datetime) -> tuple[str
         return ()
     ours = (
         f"{instructions_for(fence)} It is {instant_of(now)}. A date in square brackets before a message tells when it "
-        "was said, one behind it what of it no longer holds; do not write such brackets yourself."
+        "was said, one in it or behind it what of it no longer holds; do not write such brackets yourself."
     )
     return (ours, parts.tools) if parts.tools else (ours,)
 

@@ -50,7 +50,7 @@ class ContextItem:
     takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
     `against` is what such an open conflict puts against it, newer or older, where that is not shown itself.
     `holds_until` is the day for which a change of it is announced. `ended` are words of it that hold no more, which
-    `content` lacks.
+    `content` lacks; `said` has them at their places, None where it has others that do not hold now.
     """
 
     id: str
@@ -67,6 +67,7 @@ class ContextItem:
     against: OtherSide | None = None
     holds_until: datetime | None = None
     ended: tuple[EndedWords, ...] = ()
+    said: str | None = None
 
     @property
     def identity(self) -> str:

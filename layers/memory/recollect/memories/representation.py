@@ -170,12 +170,16 @@ def announced(memory: Memory, moment: datetime) -> Lapse | None:
 
 @dataclass(frozen=True, slots=True)
 class EndedWords:
-    """Words of a memory that the record `by` ended, and since when; `instead` is what that says, where it is read."""
+    """Words of a memory, from the character `start` of its content on, that the record `by` ended, and since when.
+
+    `instead` is what that record says, where it is read.
+    """
 
     words: str
     since: datetime
     by: str
     instead: str | None = None
+    start: int = 0
 
 
 def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
@@ -184,7 +188,13 @@ def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
         return ()
     told = (one for one in _lapsed(memory, moment) if _is_for_good(one, memory) and one.start < one.end)
     ended = sorted(told, key=lambda one: one.start)
-    return tuple(EndedWords(memory.content[one.start : one.end], one.since, one.by) for one in ended)
+    words = (memory.content[one.start : one.end] for one in ended)
+    return tuple(EndedWords(text, one.since, one.by, start=one.start) for text, one in zip(words, ended, strict=True))
+
+
+def is_told_by(memory: Memory, ended: Sequence[EndedWords], left: str) -> bool:
+    """Whether `left` is the memory's content without just these words: none of it is held over or out of its bound."""
+    return left_of(memory.content, [(one.start, one.start + len(one.words)) for one in ended]) == left
 
 
 def no_longer_holds(event: Event, memory: Memory | None, filters: SearchFilters) -> tuple[EndedWords, ...]:
