@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from embedded.deciding import remember, supersede
+from embedded.deciding import PROMOTED, TITLE, merge, remember, supersede
 from embedded.setting import ANNA, NOON, Memory
 from embedded.spoken import dated, said_in
 from recollect.core.errors import InvalidInput
@@ -105,6 +105,16 @@ def test_the_raw_window_marks_what_no_longer_holds(memory: Memory) -> None:
     ]
     assert "no longer" not in "".join(message.content for message in before.messages.messages[1:])
     assert "no longer" not in answer.prompt.text
+
+
+def test_of_a_message_that_was_merged_the_raw_window_marks_what_is_another_value(memory: Memory) -> None:
+    old, new = remember(memory, TITLE, PROMOTED)
+    merge(memory, old, new)
+    answer = memory.context("And now?", conversation_id="c1")
+    assert [text for _, text in said_in(answer.messages.messages)][:2] == [
+        f"{TITLE} [no longer holds, since Wed May 1: “junior”]",
+        PROMOTED,
+    ]
 
 
 def test_old_values_stay_in_the_raw_window_alone(memory: Memory) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.omission import OMITTED, left_of
+from recollect.text.omission import OMITTED, left_of, words_replaced
 
 
 def cut(marked: str) -> tuple[str, list[tuple[int, int]]]:
@@ -72,3 +72,18 @@ def test_no_word_that_ends_is_left_and_no_other_is_lost(words: list[str], ends: 
     left = left_of(*cut(marked))
     kept = {word.rstrip(".,，") for place, word in enumerate(numbered) if place not in ends}
     assert left is None or {word.rstrip(".,，") for word in left.replace(OMITTED, " ").split()} == kept
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "replaced"),
+    [
+        ("Football on tuesday nights", "Football on thursday nights", ["tuesday"]),
+        ("At 9:30, on 3 December.", "At 14:30, on 10 December.", ["9", "3"]),
+        ("我周五去游泳", "我周六去游泳", ["五"]),
+        ("The same", "The same", []),
+        ("Rent is 820 a month", "Rent is a month", ["820"]),
+        ("Rent is a month", "Rent is 820 a month", []),
+    ],
+)
+def test_words_that_another_version_has_others_for(before: str, after: str, replaced: list[str]) -> None:
+    assert [before[start:end] for start, end in words_replaced(before, after)] == replaced

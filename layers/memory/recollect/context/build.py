@@ -407,8 +407,7 @@ def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, 
     return ContextParts(
         user_input=request.question.text,
         raw_window=tuple(
-            _raw_item(event, gathered.recalled.stored.get(event.id), request.question.filters)
-            for event in gathered.raw_window
+            _raw_item(event, gathered.recalled.stored, request.question.filters) for event in gathered.raw_window
         ),
         summary=background.summary.text if background.summary else None,
         goals=tuple(goal_line(goal.tracked) for goal in background.goals),
@@ -418,12 +417,14 @@ def _parts(request: ContextRequest, gathered: Gathered, web_results: tuple[str, 
     )
 
 
-def _raw_item(event: Event, memory: Memory | None, filters: SearchFilters) -> ContextItem:
+def _raw_item(event: Event, stored: Mapping[str, Memory], filters: SearchFilters) -> ContextItem:
     """A message of the raw window, in the words of a person's edit where there is one, with what no longer holds."""
+    memory = stored.get(event.id)
     own = memory if memory is not None and memory.origin is not Origin.MERGED else None
     edited = own is not None and own.content.strip() != event.content.strip()
     said = replace(event, content=own.content) if own is not None and edited else event
-    return replace(_item(said, None), ended=no_longer_holds(event, own, filters))
+    merged = stored.get(own.superseded_by) if own is not None and own.superseded_by else None
+    return replace(_item(said, None), ended=no_longer_holds(event, own, filters, merged))
 
 
 def _effective(given: GivenRules, request: ContextRequest) -> Rules:

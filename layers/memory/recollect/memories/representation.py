@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from recollect.core.event import Event, EventRef
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, memory_at, text_at
 from recollect.retrieval.filters import DropReason, SearchFilters
-from recollect.text.omission import left_of
+from recollect.text.omission import left_of, words_replaced
 
 _REPLACED = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.RETRACTED)
 
@@ -197,10 +197,12 @@ def is_told_by(memory: Memory, ended: Sequence[EndedWords], left: str) -> bool:
     return left_of(memory.content, [(one.start, one.start + len(one.words)) for one in ended]) == left
 
 
-def no_longer_holds(event: Event, memory: Memory | None, filters: SearchFilters) -> tuple[EndedWords, ...]:
+def no_longer_holds(
+    event: Event, memory: Memory | None, filters: SearchFilters, merged: Memory | None = None
+) -> tuple[EndedWords, ...]:
     """Which words of a message, as it was said, do not hold at the moment that is asked about: all, a few, or none.
 
-    `memory` is the one that the message is in, as stored.
+    `memory` is the one that the message is in, as stored; `merged`, where known, the one that it was merged into.
     """
     if memory is None or memory.id != event.id:
         at, by = event.superseded_at, event.superseded_by
@@ -209,7 +211,11 @@ def no_longer_holds(event: Event, memory: Memory | None, filters: SearchFilters)
     if memory_drop_reason(stands, replace(filters, include_superseded=False)) is not DropReason.SUPERSEDED:
         return ended_words(stands, filters.moment)
     since = min((one.since for one in _lapsed(stands, filters.moment)), default=stands.valid_from)
-    return (EndedWords(stands.content, stands.valid_to or since, _ended_by(stands) or stands.id),)
+    whole = EndedWords(stands.content, stands.valid_to or since, _ended_by(stands) or stands.id)
+    if stands.status is not MemoryStatus.MERGED or merged is None:
+        return (whole,)
+    spans = words_replaced(stands.content, merged.content)
+    return tuple(replace(whole, words=stands.content[start:end], start=start) for start, end in spans)
 
 
 def _in_words(memory: Memory, text: str) -> Memory:

@@ -1,7 +1,8 @@
 """A text without some of its words, as a quotation: what is gone from the middle of a clause leaves a mark (P-24)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 
 from recollect.text.terms import query_terms
 
@@ -16,6 +17,7 @@ _CONJUNCTION = r"(?:and|but|so|also|then|or|plus)"
 _MARK = re.compile(rf"[{_MARKS}]|$")
 _LOOSE_START = re.compile(rf"^(?:[\s{_MARKS}]+|{_CONJUNCTION}\b)+", re.IGNORECASE)
 _LOOSE_END = re.compile(rf"(?:[\s,;:\u2013\u2014\u3001\uff0c\uff1a\uff1b-]|\s{_CONJUNCTION})+$", re.IGNORECASE)
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|(?:(?![\u3040-\u30ff\u3400-\u9fff])\w)+|[^\w\s]")
 _BLANK = re.compile(r"\s")
 _COMMA = re.compile(r"[,\u3001\uff0c]\s*$")
 _PAUSE_START = re.compile(rf"\s*(?:[{_MARKS}]|{_CONJUNCTION}\b)", re.IGNORECASE)
@@ -34,6 +36,15 @@ def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
         rest = _joined(rest, text[start:end], text[end:following])
     rest = _LOOSE_END.sub("", rest).strip()
     return rest if len(query_terms(rest)) >= LEAST_WORDS else None
+
+
+def words_replaced(before: str, after: str) -> Iterator[tuple[int, int]]:
+    """Where the words of a text are that another version of it has others for, or lacks."""
+    words = list(_WORD.finditer(before))
+    same = SequenceMatcher(None, [one.group() for one in words], _WORD.findall(after), autojunk=False)
+    for kind, first, last, _, _ in same.get_opcodes():
+        if kind in ("replace", "delete"):
+            yield words[first].start(), words[last - 1].end()
 
 
 def _cuts(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
