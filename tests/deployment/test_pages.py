@@ -1,4 +1,4 @@
-"""What README and operations.md tell whoever deploys is there: commands, outputs and parameters of the template."""
+"""What `README.md` and `docs/operations.md` tell whoever deploys: commands, outputs and parameters of the template are there."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Decisions between memories: what was decided, by what, and what is still open (api.md, *Arbitration*).
+"""Decisions between memories: what was decided, by what, and what is still open (`docs/decisions.md`).
 
 | collection     | key               | value                                                                       |
 |----------------|-------------------|-----------------------------------------------------------------------------|

@@ -1,4 +1,4 @@
-"""What a reader sees of a record: the event, or the memory made from it, under one id (P-1, api.md *Read*)."""
+"""What a reader sees of a record: the event, or the memory made from it, under one id (P-1; `docs/memories.md`)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ def as_said(memory: Memory) -> Memory:
 
 
 def seen(memory: Memory, filters: SearchFilters) -> Memory | None:
-    """The memory for this reader, in the words that hold; None where none do (api.md, *Time*).
+    """The memory for this reader, in the words that hold; None where none do (P-24).
 
     Under `as_of` event time decides. Otherwise a superseded memory has ended as soon as the store knows it, even where
     its successor's timestamp is in the future. `include_superseded` shows all its words.

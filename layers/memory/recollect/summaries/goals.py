@@ -271,7 +271,7 @@ def goal_from(document: Mapping[str, Any], version: int) -> Goal:
 
 
 def tracked_document(goal: TrackedGoal) -> dict[str, Any]:
-    """As api.md has it: `{goal, status, check_in_frequency?, history: [{date, status}]}` (H-24)."""
+    """As a summary tells it: `{goal, status, check_in_frequency?, history: [{date, status}]}` (H-24)."""
     known: dict[str, Any] = {"goal": goal.goal, "status": goal.status.value}
     if goal.check_in_frequency is not None:
         known["check_in_frequency"] = goal.check_in_frequency

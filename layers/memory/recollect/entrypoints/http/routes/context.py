@@ -306,7 +306,7 @@ def item_json(answer: ContextAnswer, one: ShownItem, explain: bool) -> dict[str,
 
 
 def context_summary_json(summary: Summary) -> dict[str, Any]:
-    """What a context says of the summary in it (api.md, *Shapes*)."""
+    """What a context says of the summary in it."""
     return {
         "id": summary.id,
         "summary": summary.text,

@@ -1,4 +1,4 @@
-"""What was decided between memories, what is still open, and a person's word on both (api.md, *Arbitration*)."""
+"""What was decided between memories, what is still open, and a person's word on both (`docs/decisions.md`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
