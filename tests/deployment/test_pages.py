@@ -1,4 +1,4 @@
-"""What `README.md` and `docs/operations.md` tell whoever deploys: commands, outputs and parameters of the template are there."""
+"""What the commands of `README.md` and `docs/operations.md` name is there: outputs and parameters of the template."""
 
 import os
 import re
