@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.pages import ROOT
+from tools.pages import ROOT
 
 _PAGE = re.compile(r"(?<![\w/:.-])[\w./-]+\.md\b")
 _HEADING = re.compile(r"`([\w./-]+\.md)`, \*([^*]+)\*")

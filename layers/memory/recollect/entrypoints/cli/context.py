@@ -1,4 +1,4 @@
-"""`recollect context`, `summarize`, `summaries` and `goals`: what the next model call would get, and why."""
+"""`recollect context`, `summarize` and `summaries`: what the next model call would get, and why."""
 
 import secrets
 import time
@@ -36,7 +36,6 @@ from recollect.entrypoints.cli.console import (
 from recollect.entrypoints.http.representations import goal_json, knowledge_json, summary_json
 from recollect.entrypoints.http.routes.context import context_summary_json, item_json
 from recollect.retrieval.filters import SearchFilters
-from recollect.summaries.goals import CheckInStatus, Goal
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Summary
 
@@ -230,16 +229,3 @@ def summaries(
 def _of_when(summary: Summary) -> str:
     until = f"{summary.covered_until:%Y-%m-%d %H:%M}"
     return f"{until}  {summary.message_count} messages  {one_line(summary.marked.text, _LONGEST_SUMMARY)}"
-
-
-def goals(app: App, scope: PersonaScope, as_json: AsJson = False) -> None:
-    """Prints the goals of a user with their ids; without --persona those of every persona."""
-    found = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
-    write_list("goals", found, as_json, goal_json, _line)
-
-
-def _line(goal: Goal) -> str:
-    kept = sum(1 for one in goal.history if one.status is CheckInStatus.COMPLETED)
-    often = f", {goal.check_in_frequency}" if goal.check_in_frequency else ""
-    checked = f", {kept} of {len(goal.history)} kept" if goal.history else ""
-    return " ".join(f"{goal.id}  {goal.status.value}  {goal.goal}{often}{checked}".split("\n"))

@@ -53,7 +53,7 @@ COMMANDS: Final = {
     "timeline": _Listed("search", "timeline"),
     "summarize": _Listed("context", "summarize"),
     "summaries": _Listed("context", "summaries"),
-    "goals": _Listed("context", "goals"),
+    "goals": _Listed("goals", "goals"),
     "chat": _Listed("chat", "chat"),
     "mcp": _Listed("setup", "mcp"),
     "init": _Listed("setup", "init"),
