@@ -161,6 +161,14 @@ def _is_for_good(lapse: Lapse, memory: Memory) -> bool:
     return lapse.until is None and lapse.by != memory.id
 
 
+def is_over(memory: Memory, moment: datetime) -> bool:
+    """Whether nothing is left of the memory: all its words have ended for good, as one or piece by piece."""
+    if memory.status is not MemoryStatus.ACTIVE or (memory.valid_to is not None and memory.valid_to <= moment):
+        return True
+    spans = [(one.start, one.end) for one in _lapsed(memory, moment) if one.until is None]
+    return bool(spans) and left_of(memory.content, spans) is None
+
+
 def announced(memory: Memory, moment: datetime) -> Lapse | None:
     """The first change of the memory that was announced for a day which is still to come; None without one."""
     coming = (one for one in memory.lapses if one.announced and moment < one.since)
