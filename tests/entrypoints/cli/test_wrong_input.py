@@ -30,6 +30,18 @@ NONE = "018f0000-0000-7000-8000-000000000000"
             (("chat", *ANA, option, "a\x00b"), f"error: {option}: an id has")
             for option in ("--user", "--conversation", "--persona")
         ),
+        *(
+            wrong
+            for command in ("search", "context")
+            for wrong in (
+                ((command, "x", *ANA, "--filter", "{"), "--filter: is no JSON"),
+                ((command, "x", *ANA, "--filter", '{"colour": 1}'), "--filter: "),
+                ((command, "x", *ANA, "--since", "soon"), "--since: not a time"),
+                ((command, "x", *ANA, "--until", "soon"), "--until: not a time"),
+                ((command, "x", *ANA, "--since", "2024-05-02", "--until", "2024-05-01"), "--until lies before --since"),
+                ((command, "x", *ANA, "--min-similarity", "2"), "--min-similarity"),
+            )
+        ),
         (("memories", "save", " ", *ANA), "error"),
         (("memories", "save", "x", *ANA, "--importance", "2"), "importance"),
         (("memories", "save", "x", *ANA, "--key", ".."), "key"),
