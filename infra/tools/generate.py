@@ -44,7 +44,9 @@ def settings_page() -> str:
         "# Settings\n\n"
         "Generated from `recollect/settings.py` (`make docs`). Settings are read once, when a process starts; a wrong\n"
         "one stops it and names the variable. The AWS SDK's own variables (`AWS_REGION`, `AWS_ENDPOINT_URL_DYNAMODB`,\n"
-        "`AWS_ENDPOINT_URL_S3`, …) hold as usual.\n\n"
+        "`AWS_ENDPOINT_URL_S3`, …) hold as usual. A name that begins with `RECOLLECT_` and that nothing reads is most\n"
+        "likely misspelt: each command says so in one line, with the nearest name, `recollect serve` in its log, and\n"
+        "`recollect doctor` lists it.\n\n"
         f"| variable | default | meaning |\n|---|---|---|\n{rows}\n"
     )
 

@@ -1,4 +1,4 @@
-"""Prompt and messages inside a token budget (api.md, *Context*)."""
+"""Prompt and messages inside a token budget."""
 
 from typing import Any
 

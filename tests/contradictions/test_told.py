@@ -1,12 +1,13 @@
 """What decisions, conflicts and memories tell of what ended (P-22, P-24)."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from embedded.contradicting import on, say
-from embedded.deciding import forget, leave_open, revert
+from embedded.deciding import forget, kept, leave_open, remember, revert, supersede
 from embedded.memory_items import patch, reject
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.judges.table_pairs import TablePairModel
@@ -61,6 +62,42 @@ def test_what_was_ended_whole_later_is_told_of_each_decision_in_its_own_words(tm
     found = told(memory)
     assert found[pair_id(new, old)].ended.words == f"{RENT}…"
     assert found[pair_id(dearest, new)].ended == Ending(dearest, NEW, whole=True)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("rest", [PHONE, None], ids=["its words", "all"])
+def test_what_two_decisions_ended_together_has_nothing_left_by_either(memory: Memory, rest: str | None) -> None:
+    old, first, second = remember(memory, OLD, "The rent is 520", "Ruiz has gone")
+    part = supersede(memory, old, first, words=RENT)
+    assert told(memory)[part].left == PHONE
+    all_of_it = supersede(memory, old, second, words=rest)
+    found = told(memory)
+    assert (found[part].left, found[all_of_it].left) == ("", "")
+    assert (found[part].ended.words, found[all_of_it].ended.words) == (f"{RENT}…", f"…{PHONE}" if rest else PHONE)
+    revert(memory, all_of_it)
+    assert told(memory)[part].left == PHONE
+
+
+@pytest.mark.spec("P-19", "P-24")
+def test_of_a_value_that_a_newer_one_of_its_key_replaced_nothing_is_left(memory: Memory) -> None:
+    (old,) = remember(memory, OLD, key="home")
+    (new,) = remember(memory, "The rent is 520")
+    part = supersede(memory, old, new, words=RENT)
+    assert told(memory)[part].left == PHONE
+    remember(memory, "A tent", key="home")
+    assert told(memory)[part].left == ""
+
+
+@pytest.mark.spec("P-24")
+def test_of_what_was_bounded_nothing_is_left_once_the_bound_is_over(memory: Memory) -> None:
+    old, new = remember(memory, OLD, "The rent is 520")
+    part = supersede(memory, old, new, words=RENT)
+    stored = kept(memory, old)
+    bounded = replace(stored.memory, valid_to=memory.now + timedelta(days=1))
+    memory.app.contradictions.ledger.write_bounds(ANNA, stored, bounded, memory.now)
+    assert told(memory)[part].left == PHONE
+    memory.now += timedelta(days=1)
+    assert told(memory)[part].left == ""
 
 
 @pytest.mark.spec("P-22")
@@ -122,6 +159,36 @@ def test_a_conflict_is_over_when_something_else_ends_the_words_in_doubt_and_open
     revert(memory, pair_id(dearest, old))
     assert conflict(memory).status is ConflictStatus.OPEN
     assert marked(memory)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize("words", [None, OLD, PHONE], ids=["not told which", "all", "half"])
+def test_a_conflict_is_over_when_all_words_of_a_side_have_ended_piece_by_piece(
+    memory: Memory, words: str | None
+) -> None:
+    old, doubtful, first, second = remember(memory, OLD, "Ruiz has a cold", "The rent is 520", "Ruiz has gone")
+    leave_open(memory, old, doubtful, words=words)
+    supersede(memory, old, first, words=RENT)
+    assert state(memory) == (ConflictStatus.OPEN, None)
+    piece = supersede(memory, old, second, words=PHONE)
+    assert state(memory) == (ConflictStatus.SETTLED, doubtful)
+    revert(memory, piece)
+    assert state(memory) == (ConflictStatus.OPEN, None)
+
+
+@pytest.mark.spec("P-24")
+def test_a_conflict_is_over_for_the_older_when_the_newer_has_ended_piece_by_piece(memory: Memory) -> None:
+    old, doubtful, first, second = remember(memory, "Ruiz has a cold", OLD, "The rent is 520", "Ruiz has gone")
+    leave_open(memory, old, doubtful)
+    for one, words in ((first, RENT), (second, PHONE)):
+        supersede(memory, doubtful, one, words=words)
+    assert state(memory) == (ConflictStatus.SETTLED, old)
+
+
+def state(memory: Memory) -> tuple[ConflictStatus, str | None]:
+    """Of the only conflict."""
+    (one,) = memory.app.contradictions.conflicts.page(ANNA, 9, None, None, memory.now).conflicts
+    return one.status, one.winner
 
 
 def conflict(memory: Memory) -> OpenConflict:

@@ -108,6 +108,13 @@ def goals_track(world: World) -> list[str]:
     return [track(ANNA, text, GoalStatus.ACTIVE, "daily", world.now).goal for text in wanted]
 
 
+@scenario(prepare=with_a_goal)
+def goals_add(world: World) -> list[str]:
+    """As a person does."""
+    wanted = ("Meditate daily", "Learn Spanish")
+    return [world.app.summaries.goals.add(ANNA, text, "daily", world.now).goal.goal for text in wanted]
+
+
 @scenario(prepare=taught, done_already=(VersionMismatch,))
 def knowledge_put(world: World) -> None:
     """An entry that must not exist yet, and one that may."""

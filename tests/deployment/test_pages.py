@@ -1,4 +1,4 @@
-"""What README and operations.md tell whoever deploys is there: commands, outputs and parameters of the template."""
+"""What the commands of `README.md` and `docs/operations.md` name is there: outputs and parameters of the template."""
 
 import os
 import re

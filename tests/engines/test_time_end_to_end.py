@@ -1,4 +1,4 @@
-"""What holds, held, was known: the same answers on the real engines as on a laptop (P-24, api.md *Time*)."""
+"""What holds, held, was known: the same answers on the real engines as on a laptop (P-24)."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

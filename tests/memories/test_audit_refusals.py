@@ -82,10 +82,13 @@ def test_a_goal_that_is_a_rejected_value_is_told_of_whoever_names_it(memory: Mem
         memory.app.summaries.goals.patch(ANNA, goal.id, {"goal": SECRET}, lambda _: True, NOON)
     with pytest.raises(Conflict):
         memory.app.summaries.goals.track(ANNA, SECRET, ACTIVE, None, NOON + timedelta(seconds=1))
-    by_tool, by_person = refusals(memory)
+    with pytest.raises(Conflict):
+        memory.app.summaries.goals.add(ANNA, SECRET, None, NOON + timedelta(seconds=2))
+    added, by_tool, by_person = refusals(memory)
+    assert (added.actor, added.target_ids) == (USER, ())
     assert (by_tool.actor, by_tool.target_ids) == (Actor(ActorKind.MODEL, "track_goal"), ())
     assert (by_person.actor, by_person.target_ids) == (USER, (goal.id,))
-    assert by_tool.after == by_person.after == {"hash": content_hash("acme", "anna", SECRET)}
+    assert added.after == by_tool.after == by_person.after == {"hash": content_hash("acme", "anna", SECRET)}
     assert memory.app.summaries.goals.one(ANNA, goal.id) == goal
 
 

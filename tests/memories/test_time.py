@@ -1,4 +1,4 @@
-"""Reads answer for the right instant: what holds now, what held then, what was known then (P-24, api.md *Time*)."""
+"""Reads answer for the right instant: what holds now, what held then, what was known then (P-24)."""
 
 from itertools import pairwise
 

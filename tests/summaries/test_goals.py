@@ -26,6 +26,7 @@ from recollect.summaries.goals import (
     goal_document,
     goal_from,
     merge_goals,
+    own_goal,
     same_goal,
     tracked_document,
     tracked_from,
@@ -296,11 +297,48 @@ def test_check_ins_are_by_date(memory: Memory) -> None:
     assert goal.version == 3
 
 
+def test_what_a_person_names_is_theirs_and_a_model_may_say_that_it_is_reached(memory: Memory) -> None:
+    goals = memory.app.summaries.goals
+    added = goals.add(COACH, "Run a marathon", "weekly", NOON)
+    goal = added.goal
+    assert (added.created, goal.source, goal.version, goal.persona_id) == (True, Source.USER, 1, "coach")
+    assert goal.set_by_user == {"goal", "check_in_frequency"}
+    told = track(
+        memory, "User plans to run a marathon", COACH, status=COMPLETED, often="daily", source_event_ids=["e1"]
+    )
+    assert (told.id, told.status, told.check_in_frequency) == (goal.id, COMPLETED, "weekly")
+    assert goals.listed(ANNA) == []
+    assert goals.listed(COACH) == [told]
+
+
+def test_what_a_person_names_rests_on_no_event_and_goes_with_none() -> None:
+    own = own_goal("g", "Run a marathon", None, None)
+    (told,) = merge_goals([own], [named([own], TrackedGoal("Run a marathon"), "e1")], [], None)
+    assert told.source_event_ids == ()
+    assert told.without_sources(frozenset({"e1"})) == told
+
+
+def test_the_same_words_again_are_the_same_goal_which_is_active_again(memory: Memory) -> None:
+    goals = memory.app.summaries.goals
+    first = track(memory, "Run a marathon")
+    known = goals.add(ANNA, "run  a MARATHON", None, NOON)
+    assert (known.created, known.goal) == (False, first)
+    goals.patch(ANNA, first.id, {"status": ABANDONED}, lambda _: True, NOON)
+    again = goals.add(ANNA, "Run a marathon", "weekly", NOON).goal
+    assert (again.id, again.status, again.check_in_frequency) == (first.id, ACTIVE, "weekly")
+    assert track(memory, "Run a marathon", status=COMPLETED).status == ACTIVE
+    assert goals.add(ANNA, "Run a marathon in May", None, NOON).created
+    assert len(goals.listed(ANNA)) == 2
+
+
 def test_a_hundred_goals_are_enough(memory: Memory) -> None:
     for n in range(MOST_GOALS):
         track(memory, f"Visit city{n}")
     with pytest.raises(Conflict):
         track(memory, "Learn Spanish")
+    with pytest.raises(Conflict):
+        memory.app.summaries.goals.add(ANNA, "Learn Spanish", None, NOON)
+    assert not memory.app.summaries.goals.add(ANNA, "Visit city7", None, NOON).created
     assert track(memory, "Visit city7", status=GoalStatus.COMPLETED).version == 2
 
 

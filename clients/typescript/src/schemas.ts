@@ -382,13 +382,13 @@ export interface DecisionWords {
   loser?: QuotedWords;
   /** Start and end, exclusive, of the loser's words that ended. */
   ended?: Array<Array<number>>;
-  /** Whether nothing is left of it. */
+  /** Whether this decision left nothing of it. */
   whole: boolean;
   /** The day from which they do not hold, where that was told before. */
   since?: string;
   /** When they hold again. */
   until?: string;
-  /** What still holds of the loser, shortened; absent: all or nothing. */
+  /** What holds of the loser by now, shortened; absent: all or nothing. */
   left?: string;
 }
 

@@ -38,7 +38,7 @@ RIVALS_NAME = {"message, ten a batch": "message", **dict.fromkeys(OF_1_KB, "long
 OTHER_MB = (1769, 512)
 """Sizes of `project` that are compared with the deployed one."""
 FORMER_MESSAGE = 34.6
-"""Dollars of a million messages of 1 KB before (aws-review.md, November 2026), without logs, a batch for each."""
+"""Dollars of a million messages of 1 KB before (in November 2026), without logs, a batch for each."""
 GOAL = 0.5
 """Of the former message's dollars."""
 

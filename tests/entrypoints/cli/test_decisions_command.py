@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from entrypoints.cli.conftest import Run
-from entrypoints.cli.running import left_open
+from entrypoints.cli.running import ended_in_part, left_open
 from recollect.app import App
 from recollect.core.scope import Scope
 from recollect.timeline.record import EventDraft
@@ -60,6 +60,21 @@ def test_a_decision_is_listed_with_its_words_and_taken_back(app: App, run: Run) 
         done = run("decisions", *step, *ANNA, *content)
         assert (json.loads(done.stdout)["content"], done.stderr) == (words, f"{told}\n")
     assert run("decisions", "corrections", *ANNA).stderr == "0 pairs\n", "a part of it had ended"
+
+
+@pytest.mark.spec("P-24")
+def test_what_is_left_is_told_as_long_as_something_is(app: App, run: Run) -> None:
+    lamp, hill = "The lamp glows at night.", "Rivers bend beyond the hill."
+    old, first, second, third = said(app, f"{lamp} {hill}", "A cup", "A saucer", "A spoon")
+    left_open(app, old, third, SCOPE)
+    ended_in_part(app, old, first, lamp, SCOPE)
+    assert f"    left of it: {hill}\n" in run("decisions", "list", *ANNA).stdout
+    assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "1 conflict\n"
+    ended_in_part(app, old, second, f"{lamp} {hill}", SCOPE)
+    listed = run("decisions", "list", *ANNA).stdout
+    assert "left of it" not in listed
+    assert f"    ended: {lamp}" in listed
+    assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"
 
 
 @pytest.mark.spec("P-24")

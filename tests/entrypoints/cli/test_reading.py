@@ -1,12 +1,15 @@
 """`recollect search`, `context` and `timeline`: data on standard output, as text and as JSON."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import write_turns
+from entrypoints.http.calling import Caller, Laptop
+from recollect.app import App
 
 
 def a_turn(conversation: str, number: str, day: str, speaker: str, text: str) -> dict[str, str]:
@@ -66,6 +69,41 @@ def test_search_narrows_to_a_conversation(memory: Run) -> None:
     assert [found["content"] for found in answer["results"]] == ["I prefer tea\nover coffee"]
 
 
+@pytest.mark.parametrize("command", ["search", "context"])
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--since", "2024-05-15"), [2]),
+        (("--since", "2024-06-01T09:00:00Z"), [2]),
+        (("--since", "2024-06-01T09:00:01Z"), []),
+        (("--until", "2024-05-01"), [0, 1]),
+        (("--until", "2024-05-01T08:59:59Z"), []),
+        (("--since", "2024-05-02", "--until", "2024-05-31"), []),
+        (("--last-days", "1"), []),
+        (("--filter", '{"role": "bot"}'), [1]),
+        (("--filter", '{"conversation_id": "c2"}', "--since", "2024-05-15"), [2]),
+        (("--filter", '{"conversation_id": "c2"}', "--until", "2024-05-15"), []),
+    ],
+)
+def test_a_filter_and_a_window_narrow(memory: Run, command: str, options: tuple[str, ...], found: list[int]) -> None:
+    shown = memory(command, "tea, a place, Porto", "--user", "ana", "--json", *options)
+    assert shown.exit_code == 0, shown.stderr
+    answer = json.loads(shown.stdout)
+    texts = [one["content"] for one in answer["results" if command == "search" else "items"]]
+    assert sorted(texts) == sorted(LINES[n]["text"] for n in found)
+
+
+def test_a_least_similarity_bounds_what_a_search_finds(memory: Run) -> None:
+    def found(command: str, least: str) -> list[str]:
+        asked = (command, "tea over coffee", "--user", "ana", "--json", "--min-similarity", least)
+        answer = json.loads(memory(*asked).stdout)
+        return [one["content"] for one in answer.get("results", answer.get("items")) if one.get("score") is not None]
+
+    for command in ("search", "context"):
+        assert "I prefer tea\nover coffee" in found(command, "-1")
+        assert found(command, "1") == []
+
+
 def test_search_by_intent_says_what_it_went_by(memory: Run) -> None:
     asked = ("search", "Do I prefer tea?", "--user", "ana", "--mode", "intent")
     by_intent = memory(*asked, "--last-days", "100000", "--explain")
@@ -118,6 +156,21 @@ def test_context_as_json(memory: Run) -> None:
     assert all(item["shown_in"] for item in answer["items"])
 
 
+def test_context_as_json_is_the_answer_of_the_http_surface(memory: Run, app: App) -> None:
+    asked = ("context", "What about tea?", "--user", "ana", "--json")
+    told = json.loads(memory(*asked).stdout)
+    explained = json.loads(memory(*asked, "--explain").stdout)
+    body = {"user_id": "ana", "input": "What about tea?"}
+    with closing(Laptop(app)) as laptop:
+        served = Caller(laptop).post("/v1/context", body).json
+        served_explained = Caller(laptop).post("/v1/context", {**body, "explain": True}).json
+    assert (set(told), set(told["diagnostics"])) == (set(served), set(served["diagnostics"]))
+    assert set(explained) == set(served_explained) == {*told, "near_misses"}
+    assert [one["id"] for one in told["items"]] == [one["id"] for one in served["items"]]
+    assert told["fence"]["open"].strip("<>") in told["messages"][0]["content"]
+    assert told["web_search"] == served["web_search"]
+
+
 @pytest.mark.parametrize(
     ("form", "system", "content"), [("openai", type(None), str), ("anthropic", str, str), ("converse", list, list)]
 )
@@ -135,7 +188,7 @@ def test_context_in_the_form_that_an_interface_takes(memory: Run, form: str, sys
 def test_context_within_a_budget(memory: Run) -> None:
     answer = json.loads(memory("context", "Where?", "--user", "ana", "--token-budget", "40", "--json").stdout)
     assert answer["tokens"] <= 40
-    assert answer["left_out"]
+    assert answer["diagnostics"]["left_out"]
 
 
 def test_timeline_is_all_of_it_newest_first(memory: Run) -> None:
@@ -184,7 +237,7 @@ def test_context_shows_what_stands_in_the_messages_alone(memory: Run) -> None:
     assert "the messages begin with a summary of what was said until" in told.stderr
     answer = json.loads(memory("context", "Where do I live?", "--user", "ana", "--json").stdout)
     assert answer["summary"]["summary"]
-    assert (answer["goals"], answer["knowledge"], answer["missing"]) == ([], [], [])
+    assert (answer["goals"], answer["knowledge"], answer["diagnostics"]["missing"]) == ([], [], [])
 
 
 @pytest.mark.spec("K-84", "K-97")

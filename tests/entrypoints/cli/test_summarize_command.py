@@ -1,4 +1,4 @@
-"""`recollect summarize`, `summaries` and `goals`, and the summaries that a server makes beside its requests."""
+"""`recollect summarize`, `summaries` and `goals list`, and the summaries that a server makes beside its requests."""
 
 import json
 
@@ -50,12 +50,12 @@ def test_stored_summaries_are_listed_and_what_is_in_doubt_is_marked(run: Run, ap
 def test_goals_are_shown_with_their_progress(run: Run, app: App) -> None:
     say(app, "I plan to meditate every day.")
     run("summarize", "--user", "ana", "--force")
-    shown = run("goals", "--user", "ana")
+    shown = run("goals", "list", "--user", "ana")
     assert "1 goal\n" in shown.stderr
-    (goal,) = json.loads(run("goals", "--user", "ana", "--json").stdout)["goals"]
+    (goal,) = json.loads(run("goals", "list", "--user", "ana", "--json").stdout)["goals"]
     assert shown.stdout == f"{goal['id']}  active  Meditate every day, every day\n"
     assert (goal["goal"], goal["version"]) == ("Meditate every day", 1)
-    assert run("goals", "--user", "ana", "--persona", "coach").stdout == ""
+    assert run("goals", "list", "--user", "ana", "--persona", "coach").stdout == ""
 
 
 @pytest.mark.spec("H-05", "H-10")

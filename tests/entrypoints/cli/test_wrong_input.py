@@ -30,6 +30,18 @@ NONE = "018f0000-0000-7000-8000-000000000000"
             (("chat", *ANA, option, "a\x00b"), f"error: {option}: an id has")
             for option in ("--user", "--conversation", "--persona")
         ),
+        *(
+            wrong
+            for command in ("search", "context")
+            for wrong in (
+                ((command, "x", *ANA, "--filter", "{"), "--filter: is no JSON"),
+                ((command, "x", *ANA, "--filter", '{"colour": 1}'), "--filter: "),
+                ((command, "x", *ANA, "--since", "soon"), "--since: not a time"),
+                ((command, "x", *ANA, "--until", "soon"), "--until: not a time"),
+                ((command, "x", *ANA, "--since", "2024-05-02", "--until", "2024-05-01"), "--until lies before --since"),
+                ((command, "x", *ANA, "--min-similarity", "2"), "--min-similarity"),
+            )
+        ),
         (("memories", "save", " ", *ANA), "error"),
         (("memories", "save", "x", *ANA, "--importance", "2"), "importance"),
         (("memories", "save", "x", *ANA, "--key", ".."), "key"),
@@ -62,7 +74,16 @@ NONE = "018f0000-0000-7000-8000-000000000000"
         (("jobs", "run", "retain", "--tenant", "\x01"), "error: "),
         (("jobs", "watch", NONE), "error: "),
         (("summarize", "--user", ""), "error"),
-        (("goals", "--user", ""), "error"),
+        (("goals", "list", "--user", ""), "error"),
+        (("goals", "add", " ", *ANA), "the goal is empty"),
+        (("goals", "add", "x" * 501, *ANA), "the goal: at most 500 characters"),
+        (("goals", "add", "Run", *ANA, "--check-in-frequency", "x" * 101), "--check-in-frequency: at most 100"),
+        (("goals", "edit", "none", *ANA), "nothing to change"),
+        (("goals", "edit", "none", *ANA, "--goal", "Run"), "no such goal"),
+        (("goals", "edit", "none", *ANA, "--status", "over"), "--status"),
+        (("goals", "end", "none", *ANA), "no such goal"),
+        (("goals", "check-in", "none", *ANA), "no such goal"),
+        (("goals", "check-in", "none", *ANA, "--date", "soon"), "error: "),
         (("erasure", "nothing"), "error"),
         (("reject", "nothing", *ANA, "--yes"), "error"),
         (("serve", "--host", "0.0.0.0"), "RECOLLECT_API_KEYS"),

@@ -1,4 +1,4 @@
-"""`DELETE …/events/{event_id}` and `DELETE …/keys/{key}` (api.md, *Deleting*)."""
+"""`DELETE …/events/{event_id}` and `DELETE …/keys/{key}` (`docs/memories.md`, *Gone*)."""
 
 from datetime import UTC, datetime
 from typing import Any

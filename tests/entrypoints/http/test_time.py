@@ -1,4 +1,4 @@
-"""What a search and a context say of what was replaced: over HTTP, on every surface (api.md *Time*, *Read*)."""
+"""What a search and a context say of what was replaced: over HTTP, on every surface."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -34,7 +34,7 @@ _TRUST: Mapping[str, float] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One side of a conflict: a memory, or a draft of one (api.md, *Arbitration*: `M`).
+    """One side of a conflict: a memory, or a draft of one (`docs/arbitration.md`).
 
     `embedding` is (dimension,), of any length; None: unknown. `importance` lies in [0, 1]. `source` may be a word that
     no rule knows, or None. `persona_id` None is the default persona.
@@ -113,7 +113,7 @@ class DetectionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One signal: `score` 0 to 1, `details` in the names of api.md (*Signals*)."""
+    """One signal: `score` 0 to 1, `details` in the names that the HTTP API gives them."""
 
     type: SignalType
     score: float

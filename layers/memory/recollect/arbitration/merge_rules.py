@@ -1,4 +1,4 @@
-"""Merge rules: their JSON documents, their conditions, and the registry of a tenant (A-108 to A-130, P-14, api.md).
+"""Merge rules: their JSON documents, their conditions, and the registry of a tenant (A-108 to A-130, P-14).
 
 A registry is a value: a change answers a new one with the events to publish (A-124, A-125). A rule is stored in its raw
 form, with `extends`; inherited options are resolved on reading, so a changed base reaches its descendants.

@@ -273,7 +273,7 @@ def _is_list(check: Check, most: int) -> Check:
 
 
 def is_metadata(value: Any) -> bool:
-    """Whether an event may have this metadata (api.md, *Ingest*)."""
+    """Whether an event may have this metadata: JSON of at most 16 KiB and 8 levels."""
     if not isinstance(value, Mapping) or not _is_json(dict(value), METADATA_DEPTH):
         return False
     return _bytes(json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))) <= METADATA_BYTES

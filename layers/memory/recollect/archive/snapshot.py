@@ -1,5 +1,6 @@
-"""Snapshots of a tenant or one user as objects: their format, their store, and the difference of two (api.md,
-*Operations*).
+"""Snapshots of a tenant or one user as objects: their format, their store, and the difference of two.
+
+How an operator makes them and restores from one: `docs/operations.md`.
 
 | object of the tenant                          | content                                                              |
 |-----------------------------------------------|----------------------------------------------------------------------|

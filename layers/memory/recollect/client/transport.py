@@ -117,7 +117,7 @@ def next_page(call: Call, link: str) -> Call | None:
 
 
 def path_segment(value: str) -> str:
-    """An id in a path: itself where plain, else `~` and the unpadded base64url of its UTF-8 (api.md, *Ids*).
+    """An id in a path: itself where plain, else `~` and the unpadded base64url of its UTF-8.
 
     Raises ValueError where the id is no Unicode text.
     """

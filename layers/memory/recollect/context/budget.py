@@ -1,4 +1,4 @@
-"""Fits prompt and messages into a token budget: what is cut, in which order (api.md, *Context*)."""
+"""Fits prompt and messages into a token budget: what is cut, in which order (P-23)."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence

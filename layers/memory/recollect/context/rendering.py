@@ -1,7 +1,7 @@
 """The two forms of a context: `prompt`, the document's, byte for byte (K-26 to K-37), and `messages` (P-23).
 
 In `messages` recalled text is fenced data in one system message; after it user and assistant take turns, the user
-first: model servers of every kind take that form (api.md, *Context*). `prompt` shows the memories that K-15 to K-25
+first: model servers of every kind take that form (`docs/retrieval.md`). `prompt` shows the memories that K-15 to K-25
 select; `messages` show what a search finds for the input, best first, as much as fits.
 """
 

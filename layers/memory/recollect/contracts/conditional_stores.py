@@ -1,4 +1,4 @@
-"""The contracts of the stores that write on a condition: `IdempotencyStore` (api.md, *Twice*) and `SnapshotStore`.
+"""The contracts of the stores that write on a condition: `IdempotencyStore` and `SnapshotStore`.
 
 A subclass gives `store`, and `versions_of` for snapshots.
 """

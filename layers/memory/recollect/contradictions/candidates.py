@@ -24,6 +24,7 @@ from recollect.core.vectors import FloatArray
 from recollect.deletion.suppression import SuppressionList
 from recollect.memories.memory import Memory, MemoryStatus, Origin
 from recollect.memories.reading import CurrentMemories, ReadMemories, StoredMemory
+from recollect.memories.representation import is_over
 from recollect.ports import Concurrency, Items, SearchIndex, Timeline
 from recollect.retrieval.filters import SearchFilters, narrowed_to
 from recollect.retrieval.nomination import Candidate, NominationRequest
@@ -429,7 +430,7 @@ class CurrentRecord:
 class CurrentRecords:
     """Deleted, expired and rejected ones count no longer, nor what was superseded, retracted or merged.
 
-    Nor does a value whose bound is over, nor what no search finds.
+    Nor does a value whose bound is over, nor what has ended piece by piece, nor what no search finds.
     """
 
     def __init__(self, timeline: Timeline, items: Items) -> None:
@@ -465,9 +466,7 @@ class CurrentRecords:
         if stored is None:
             return CurrentRecord(event, None) if event.superseded_by is None else None
         (memory,) = self._current.read(scope, [stored.memory], {event.id: event})
-        over = memory.valid_to is not None and memory.valid_to <= now
-        counts = memory.status is MemoryStatus.ACTIVE and not over and not memory.expired(now)
-        return CurrentRecord(event, stored) if counts else None
+        return None if is_over(memory, now) or memory.expired(now) else CurrentRecord(event, stored)
 
 
 def _said(record: CurrentRecord) -> tuple[str, str | None, str | None]:

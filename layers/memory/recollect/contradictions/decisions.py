@@ -1,4 +1,4 @@
-"""Decisions between memories: what was decided, by what, and what is still open (api.md, *Arbitration*).
+"""Decisions between memories: what was decided, by what, and what is still open (`docs/decisions.md`).
 
 | collection     | key               | value                                                                       |
 |----------------|-------------------|-----------------------------------------------------------------------------|
@@ -151,8 +151,18 @@ class OpenConflict:
 def has_passed(conflict: OpenConflict, older: Memory) -> bool:
     """Whether the words in doubt have ended since by something else: nobody need say any more which counts."""
     for_good = [one for one in older.lapses if one.until is None and not one.announced and one.by != older.id]
-    ended = all(any(one.start <= a and b <= one.end for one in for_good) for a, b in conflict.ended)
+    ended = not any(_says_more(older.content, span, for_good) for span in conflict.ended)
     return bool(conflict.ended) and ended and older.origin is not Origin.MERGED
+
+
+def _says_more(text: str, span: tuple[int, int], lapses: Iterable[Lapse]) -> bool:
+    """Whether a letter or a digit of the span is in none of the lapses."""
+    position, end = span
+    for one in sorted(lapses, key=lambda lapse: lapse.start):
+        if any(character.isalnum() for character in text[position : min(one.start, end)]):
+            return True
+        position = max(position, one.end)
+    return any(character.isalnum() for character in text[position:end])
 
 
 def pair_id(one: str, other: str) -> str:

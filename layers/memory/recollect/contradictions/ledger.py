@@ -1,4 +1,4 @@
-"""The ledger of contradictions: its writes, and the open conflicts and decisions that it lists (api.md, *Arbitration*).
+"""The ledger of contradictions: its writes, and the open conflicts and decisions that it lists (`docs/decisions.md`).
 
 A conflict is open only while both of its records are current. Where one of them was deleted, rejected, superseded,
 retracted or has expired since, it is shown as settled: in favour of the one that is still current, or of none; in

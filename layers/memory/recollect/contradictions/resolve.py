@@ -1,4 +1,4 @@
-"""A person says which of two records counts, or takes a decision back (api.md, *Arbitration*; P-22, P-24).
+"""A person says which of two records counts, or takes a decision back (`docs/decisions.md`; P-22, P-24).
 
 What the judge, the arbiter or a person decided is undone on the loser's memory; what was merged is taken apart. A
 value of a key is written anew: only so is it its slot's newest, also when all is derived again. Its new memory is a

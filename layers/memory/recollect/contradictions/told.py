@@ -17,9 +17,10 @@ from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.memory import Lapse, Memory, MemoryStatus
 from recollect.memories.reading import ReadMemories
-from recollect.memories.representation import in_words_of
+from recollect.memories.representation import as_it_stands, in_words_of, seen
 from recollect.memories.storage import memory_in, version_key
 from recollect.ports import Items, Timeline
+from recollect.retrieval.filters import SearchFilters
 from recollect.text.omission import left_of
 
 GONE = "(gone)"
@@ -66,7 +67,8 @@ class Sides:
 class ToldDecision:
     """A decision with what it ended, the loser as it was said and what is left of it, and what holds instead.
 
-    `left` is empty where all of it ended, or nothing. Of `sides` the older is the loser.
+    `left` is what holds of the loser by now, whatever ended the rest: empty where all of it does, or nothing. Of
+    `sides` the older is the loser.
     """
 
     decision: Decision
@@ -103,6 +105,13 @@ class _Record:
     def words(self, now: datetime) -> str:
         """Those that hold now; all where none do."""
         return self.event.content if self.memory is None else in_words_of(self.memory, now).content
+
+    def left(self, now: datetime) -> str:
+        """Those that hold now, where others of the memory do not; empty where all hold, or none."""
+        if self.memory is None:
+            return ""
+        held = seen(as_it_stands(self.memory, self.event), SearchFilters(now=now))
+        return "" if held is None or held.content == self.memory.content else held.content
 
 
 class TellDecisions:
@@ -197,9 +206,8 @@ def _told(decision: Decision, records: Mapping[str, _Record], made: Memory | Non
     ended = _ended(decision, loser, memory, "" if newer is None else newer.words)
     older = Said(loser.event.content if memory is None else memory.content, loser.said_at)
     was, sides = words_about(older.words, ended.words), Sides(older, newer, _places(memory, decision.winner))
-    left = loser.words(now) if loser.memory is not None and loser.words(now) != loser.memory.content else ""
     about = words_about(newer.words, ended.words) if newer is not None else GONE
-    return ToldDecision(decision, older.at, was, ended, about, words_about(left, ended.words), sides)
+    return ToldDecision(decision, older.at, was, ended, about, words_about(loser.left(now), ended.words), sides)
 
 
 def _said(record: _Record | None, now: datetime) -> Said | None:

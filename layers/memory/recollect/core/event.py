@@ -194,7 +194,7 @@ class Event:
 
     @property
     def searchable_text(self) -> str:
-        """The text that search reads: content, title, category, notes (api.md, *Shapes*)."""
+        """The text that search reads: content, title, category, notes."""
         return "\n".join(part for part in (self.title, self.content, self.category, self.notes) if part)
 
     @property

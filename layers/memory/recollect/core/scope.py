@@ -18,7 +18,7 @@ class Scope:
     """Tenant and user, narrowed by persona and household.
 
     `tenant` comes from the credentials alone. On a read, an absent persona or household is no filter;
-    on a write it is the default persona and no household (api.md, *Who*; A-32, A-49).
+    on a write it is the default persona and no household (A-32, A-49).
     """
 
     tenant: str

@@ -23,7 +23,7 @@ def utc_now() -> datetime:
 def parse_instant(value: object) -> datetime:
     """A client's time: ISO 8601, epoch seconds, or milliseconds from 10^11 up; without a zone it is UTC.
 
-    Raises InvalidInput for any other value and outside of 1900 to 2199 (api.md, *Form*).
+    Raises InvalidInput for any other value and outside of 1900 to 2199.
     """
     try:
         moment = _from_number(value) if isinstance(value, int | float) else _from_text(value)

@@ -187,7 +187,7 @@ def _fault(turn: Turn) -> str | None:
 
 
 def is_id(text: str) -> bool:
-    """Whether a client may choose this id (api.md, *Ids*)."""
+    """Whether a client may choose this id: of 1 to 128 characters, no control characters, not `.` or `..`."""
     fits = 1 <= len(text) <= LONGEST_ID and text not in (".", "..")
     return fits and _is_unicode(text) and not any(unicodedata.category(character) == "Cc" for character in text)
 

@@ -1,4 +1,4 @@
-"""A job: its states, its stored form, and the protocol of one kind of work (api.md, *Operations*).
+"""A job: its states, its stored form, and the protocol of one kind of work (`docs/operations.md`, *Jobs*).
 
 | collection  | owner  | key    | item                                                                 |
 |-------------|--------|--------|----------------------------------------------------------------------|

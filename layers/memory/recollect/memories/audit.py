@@ -1,4 +1,4 @@
-"""The audit: every mutation and refusal of a user's memory, append-only, without content (api.md, *Operations*).
+"""The audit: every mutation and refusal of a user's memory, append-only, without content (`docs/memories.md`).
 
 It is the bridge's ledger too: an entry with an outcome decides about the events that it names. Entries are items of the
 user, written atomically with the change; they outlive deletions. An entry's key is its instant and its id, so that

@@ -1,6 +1,6 @@
 """The audit read and written: pages of a user's entries, newest first, and the entries of refusals.
 
-The ledger is the entries with an outcome. A refusal has ids and a reason, never content (api.md, *Operations*).
+The ledger is the entries with an outcome. A refusal has ids and a reason, never content (`docs/memories.md`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is remembered of an event, set right in a person's words (api.md, *Memories*)."""
+"""What is remembered of an event, set right in a person's words (`docs/memories.md`, *Edited*)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ class Lapse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One memory (api.md, *Shapes*).
+    """One memory.
 
     `timestamp` is the event's time, `recorded_at` when the memory was made; it holds in event time from `valid_from` to
     `valid_to` (None: open). `source_event_ids` are the events it was made from, oldest first; a directly saved memory

@@ -294,7 +294,7 @@ def _made(entry: AuditEntry, memory_id: str) -> int | None:
 
 
 class PastVersions:
-    """Memories in the versions that were in force at an instant of the store's own time (api.md, *Time*).
+    """Memories in the versions that were in force at an instant of the store's own time.
 
     A version's item is written together with the next version: of the items written after the instant the oldest was in
     force. Memories that changed read their versions concurrently, newest first. Raises what the items raise.

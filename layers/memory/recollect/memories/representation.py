@@ -1,4 +1,4 @@
-"""What a reader sees of a record: the event, or the memory made from it, under one id (P-1, api.md *Read*)."""
+"""What a reader sees of a record: the event, or the memory made from it, under one id (P-1; `docs/memories.md`)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ def as_said(memory: Memory) -> Memory:
 
 
 def seen(memory: Memory, filters: SearchFilters) -> Memory | None:
-    """The memory for this reader, in the words that hold; None where none do (api.md, *Time*).
+    """The memory for this reader, in the words that hold; None where none do (P-24).
 
     Under `as_of` event time decides. Otherwise a superseded memory has ended as soon as the store knows it, even where
     its successor's timestamp is in the future. `include_superseded` shows all its words.
@@ -160,6 +160,14 @@ def _lapsed(memory: Memory, moment: datetime) -> list[Lapse]:
 
 def _is_for_good(lapse: Lapse, memory: Memory) -> bool:
     return lapse.until is None and lapse.by != memory.id
+
+
+def is_over(memory: Memory, moment: datetime) -> bool:
+    """Whether nothing is left of the memory: all its words have ended for good, as one or piece by piece."""
+    if memory.status is not MemoryStatus.ACTIVE or (memory.valid_to is not None and memory.valid_to <= moment):
+        return True
+    spans = [(one.start, one.end) for one in _lapsed(memory, moment) if one.until is None]
+    return bool(spans) and left_of(memory.content, spans) is None
 
 
 def announced(memory: Memory, moment: datetime) -> Lapse | None:

@@ -15,7 +15,7 @@ from recollect.retrieval.attributes import Asked, asked_of_labels, event_fields
 
 
 class DropReason(StrEnum):
-    """Why a record is not in a result (api.md, *Shapes*), in the order of the checks."""
+    """Why a record is not in a result, in the order of the checks."""
 
     DELETED = "deleted"
     SCOPE = "scope"

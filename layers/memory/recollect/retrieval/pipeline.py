@@ -431,7 +431,7 @@ class SearchPipeline:
 def without_later_successors(
     events: Mapping[str, Event], filters: SearchFilters, shown: Iterable[str]
 ) -> dict[str, Event]:
-    """The events; supersession after the instant of the query is left out (api.md, *Time*).
+    """The events; supersession after the instant of the query is left out (`docs/contradictions.md`, *Then and now*).
 
     A shown event was its slot's value at that instant, unless superseded ones are asked for.
     """

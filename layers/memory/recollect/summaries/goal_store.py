@@ -1,7 +1,7 @@
 """Goals as persons and models see and change them (H-03, H-24)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -24,13 +24,23 @@ from recollect.summaries.goals import (
     NamedGoal,
     TrackedGoal,
     find_goal,
+    in_the_same_words,
     merge_goals,
+    own_goal,
 )
 from recollect.summaries.storage import GOALS, goal_in, goal_key, goal_write
 
 VIA = "goals"
 TOOL = "track_goal"
 _PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AddedGoal:
+    """The goal that a person named, and whether it is a new one."""
+
+    goal: Goal
+    created: bool
 
 
 class GoalStore:
@@ -59,6 +69,27 @@ class GoalStore:
         if goal is None or scope.persona_id not in (None, goal.persona_id):
             raise NotFound("no such goal")
         return goal
+
+    def add(self, scope: Scope, goal: str, check_in_frequency: str | None, now: datetime) -> AddedGoal:
+        """A person names a goal: the stored one of the same words is active again, else a new one is made.
+
+        `goal` has 1 to 500 characters on one line, a frequency at most 100. A new goal has source `user`.
+
+        Raises Conflict where there are 100 goals already, and for a rejected value.
+        """
+        own = own_goal(self._ids.fresh(), goal, check_in_frequency, scope.persona_id)
+        if not self._gate.load(scope).admits_goal(own):
+            self._refuse(scope, _person(scope), goal, [], now)
+
+        def attempt() -> AddedGoal:
+            stored = self.listed(scope)
+            before = in_the_same_words(stored, goal)
+            if before is None and len(stored) >= MOST_GOALS:
+                raise Conflict(f"there are {MOST_GOALS} goals already")
+            after = own if before is None else before.said_again(check_in_frequency)
+            return AddedGoal(self._write(scope, before, after, _person(scope), now), created=before is None)
+
+        return retry_on_conflict(attempt, "a goal")
 
     def patch(
         self, scope: Scope, goal_id: str, changes: Mapping[str, Any], accepts: Callable[[int], bool], now: datetime

@@ -129,6 +129,12 @@ class Goal:
         source = Source.USER if "goal" in changes else self.source
         return replace(self, **changes, source=source, set_by_user=self.set_by_user | changes.keys())
 
+    def said_again(self, check_in_frequency: str | None) -> "Goal":
+        """As a person who names it again has it: active, with that frequency where one is given."""
+        changes: dict[str, Any] = {} if self.status is GoalStatus.ACTIVE else {"status": GoalStatus.ACTIVE}
+        changes |= {} if check_in_frequency is None else {"check_in_frequency": check_in_frequency}
+        return self.patched(changes)
+
     def checked_in(self, entries: Iterable[CheckIn]) -> "Goal":
         """With more check-ins: the last entry of a date replaces earlier ones; the newest 400 stay."""
         by_date = {one.date: one for one in (*self.history, *entries)}
@@ -152,8 +158,12 @@ class Goal:
         )
 
     def with_sources(self, sources: GoalSources) -> "Goal":
-        """With more events that hold its wording, each by itself; they replace guessed sources."""
-        if not sources.event_ids or sources.together or not sources.supported:
+        """With more events that hold its wording, each by itself; they replace guessed sources.
+
+        What a person named rests on no event, so that it goes with none.
+        """
+        own = self.source is Source.USER and not self.source_event_ids
+        if own or not sources.event_ids or sources.together or not sources.supported:
             return self
         before = self.source_event_ids if self.supported and not self.together else ()
         return self._with(GoalSources(tuple(dict.fromkeys((*before, *sources.event_ids)))[:MOST_SOURCES]))
@@ -234,6 +244,17 @@ def _made(named: NamedGoal, goal_id: str, persona_id: str | None) -> Goal:
     return bare.updated_by(named.goal)
 
 
+def own_goal(goal_id: str, goal: str, check_in_frequency: str | None, persona_id: str | None) -> Goal:
+    """A goal that a person names: its words are theirs, a model may still say that it is reached."""
+    own = Goal(id=goal_id, goal="", persona_id=persona_id).patched({"goal": goal})
+    return own if check_in_frequency is None else own.patched({"check_in_frequency": check_in_frequency})
+
+
+def in_the_same_words(goals: Iterable[Goal], text: str) -> Goal | None:
+    """The goal that has these words, but for case and spaces."""
+    return next((one for one in goals if value_fingerprint(one.goal) == value_fingerprint(text)), None)
+
+
 def goal_document(goal: Goal) -> dict[str, Any]:
     known: dict[str, Any] = {
         **tracked_document(goal.tracked),
@@ -271,7 +292,7 @@ def goal_from(document: Mapping[str, Any], version: int) -> Goal:
 
 
 def tracked_document(goal: TrackedGoal) -> dict[str, Any]:
-    """As api.md has it: `{goal, status, check_in_frequency?, history: [{date, status}]}` (H-24)."""
+    """As a summary tells it: `{goal, status, check_in_frequency?, history: [{date, status}]}` (H-24)."""
     known: dict[str, Any] = {"goal": goal.goal, "status": goal.status.value}
     if goal.check_in_frequency is not None:
         known["check_in_frequency"] = goal.check_in_frequency

@@ -203,7 +203,7 @@ class EventDraft:
 def draft_event(
     scope: Scope, draft: EventDraft, event_id: str, conversation_id: str, now: datetime, rules: Rules
 ) -> Event:
-    """The event to store; a given importance is used without boost (api.md, *Ingest*)."""
+    """The event to store; a given importance is used without boost."""
     content_type = _content_type(draft)
     importance = score(draft.content, content_type, rules) if draft.importance is None else draft.importance
     return Event(

@@ -114,7 +114,7 @@ def successor(entry: SlotEntry, history: Iterable[SlotEntry]) -> SlotEntry | Non
 def current_at(
     history: Sequence[SlotEntry], as_of: datetime | None, recorded_as_of: datetime | None
 ) -> SlotEntry | None:
-    """The slot's newest entry at an instant of event time, from what was recorded by another (api.md, *Time*).
+    """The slot's newest entry at an instant of event time, from what was recorded by another.
 
     A removed one means that the slot is empty.
     """

@@ -251,7 +251,7 @@ class ExtractiveModel:
 
 
 def _summary(request: ModelRequest) -> str:
-    """The JSON of api.md, *Summaries*; the text alone where no JSON is asked for."""
+    """The JSON that a model is asked for: summary and tracked goals; the text alone where no JSON is asked for."""
     from recollect.summaries.extractive import extract_goals, extractive_summary
 
     summary = extractive_summary(request.evidence, None, request.max_words)

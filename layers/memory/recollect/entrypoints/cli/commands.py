@@ -16,7 +16,7 @@ from typer.models import CommandFunctionType
 
 from recollect.app import App
 from recollect.bootstrap import open_app
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.scope import Labels, Scope, namespace_fault
 from recollect.importing.turns import is_id
 from recollect.settings import Settings
@@ -122,6 +122,18 @@ def check_ids(**options: str | None) -> None:
     for option, value in options.items():
         if value is not None and not is_id(value):
             raise InvalidInput(f"--{option}: an id has 1 to 128 characters and no control characters")
+
+
+def whole_id(given: str, ids: Iterable[str], noun: str) -> str:
+    """The id that is given, or the only one that begins so. Raises NotFound, InvalidInput where several do."""
+    matching = [one for one in ids if given and one.startswith(given)]
+    if given in matching:
+        return given
+    if len(matching) == 1:
+        return matching[0]
+    if not matching:
+        raise NotFound(f"no such {noun}")
+    raise InvalidInput(f"{len(matching)} {noun}s begin so: name more of the id")
 
 
 def labels_of(agent: str | None, application: str | None, namespace: str | None) -> Labels:

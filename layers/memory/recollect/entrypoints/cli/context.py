@@ -1,8 +1,9 @@
-"""`recollect context`, `summarize`, `summaries` and `goals`: what the next model call would get, and why."""
+"""`recollect context`, `summarize` and `summaries`: what the next model call would get, and why."""
 
 import secrets
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ from recollect.app import App
 from recollect.context.build import ContextAnswer, ContextRequest, ShownItem
 from recollect.context.formats import MessageFormat, formatted
 from recollect.context.relevance import MEMORY_TOKENS, MOST_MEMORY_TOKENS
-from recollect.context.rendering import Fence
+from recollect.context.rendering import fence_for
 from recollect.context.sources import ContextQuestion
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
@@ -33,10 +34,9 @@ from recollect.entrypoints.cli.console import (
     write_line,
     write_list,
 )
-from recollect.entrypoints.http.representations import goal_json, knowledge_json, summary_json
-from recollect.entrypoints.http.routes.context import context_summary_json, item_json
-from recollect.retrieval.filters import SearchFilters
-from recollect.summaries.goals import CheckInStatus, Goal
+from recollect.entrypoints.cli.narrowing import Filtered, LastDays, MinSimilarity, Narrowing, Since, Until
+from recollect.entrypoints.http.representations import summary_json
+from recollect.entrypoints.http.routes.context import NEAR_MISSES, context_shown
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Summary
 
@@ -54,24 +54,35 @@ def context(
     memory_tokens: Annotated[
         int, typer.Option(min=0, max=MOST_MEMORY_TOKENS, help="Most tokens of the messages' memories.")
     ] = MEMORY_TOKENS,
+    wanted: Filtered = None,
+    since: Since = None,
+    until: Until = None,
+    last_days: LastDays = None,
+    min_similarity: MinSimilarity = None,
     messages: Annotated[bool, typer.Option("--messages", help="Shows the messages instead of the prompt.")] = False,
     format_: Annotated[
         MessageFormat | None,
-        typer.Option("--format", help="The messages as JSON for this interface; with --json the receipt too."),
+        typer.Option("--format", help="The messages as JSON for this interface; with --json the whole answer."),
     ] = None,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prints the context for an input; --explain adds why each line is there. Stores nothing."""
+    """Prints the context for an input; --explain adds why each line is there. Stores nothing.
+
+    What narrows it bounds the memories, and not the raw window. With --json it is the answer of `POST /v1/context`.
+    """
     asked = ContextQuestion(
         text=required_text(text, "the input"),
-        filters=SearchFilters(now=utc_now()),
+        filters=Narrowing(wanted, since, until, last_days).filters(utc_now()),
         conversation_id=conversation,
         store=store,
+        min_similarity=min_similarity,
+        near_misses=NEAR_MISSES if explain and as_json else 0,
     )
-    answer = ask(app, scope, asked, token_budget, memory_tokens)
+    request = replace(request_of(asked), token_budget=token_budget, memory_tokens=memory_tokens)
+    answer = ask(app, scope, request)
     if as_json:
-        write_json(context_shape(answer, explain, format_ or MessageFormat.OPENAI))
+        write_json(context_shown(answer, request.fence, explain, format_ or MessageFormat.OPENAI).document())
     elif format_ is not None:
         write_json(messages_json(answer, format_))
     else:
@@ -91,34 +102,14 @@ def _write_text(answer: ContextAnswer, messages: bool, explain: bool) -> None:
         show_receipt(answer)
 
 
-def ask(
-    app: App,
-    scope: Scope,
-    question: ContextQuestion,
-    budget: int | None = None,
-    memory_tokens: int = MEMORY_TOKENS,
-) -> ContextAnswer:
-    """The context for a question, with a fence of its own."""
-    fence = Fence(secrets.token_hex(16))
-    request = ContextRequest(question=question, fence=fence, token_budget=budget, memory_tokens=memory_tokens)
+def request_of(question: ContextQuestion) -> ContextRequest:
+    """The question with a fence of its own."""
+    return ContextRequest(question=question, fence=fence_for(secrets.token_hex(16)))
+
+
+def ask(app: App, scope: Scope, request: ContextRequest) -> ContextAnswer:
+    """The context for a question, by the rules of the tenant."""
     return app.context.model_call.build(scope, request, app.rules.resolved(scope.tenant))
-
-
-def context_shape(answer: ContextAnswer, explain: bool, form: MessageFormat = MessageFormat.OPENAI) -> dict[str, Any]:
-    """The prompt, the messages and their receipt."""
-    return {
-        "prompt": answer.prompt.text,
-        **messages_json(answer, form),
-        "items": [item_json(answer, one, explain) for one in answer.items],
-        "nothing_relevant": answer.nothing_relevant,
-        "summary": context_summary_json(answer.summary) if answer.summary else None,
-        "goals": [goal_json(goal) for goal in answer.goals],
-        "knowledge": [knowledge_json(entry) for entry in answer.knowledge],
-        "left_out": [{"id": o.id, "section": o.section.value, "reason": o.reason} for o in answer.left_out],
-        "missing": list(answer.missing),
-        "pending": answer.gathered.recalled.pending,
-        "tokens": answer.tokens,
-    }
 
 
 def messages_json(answer: ContextAnswer, form: MessageFormat) -> dict[str, Any]:
@@ -230,16 +221,3 @@ def summaries(
 def _of_when(summary: Summary) -> str:
     until = f"{summary.covered_until:%Y-%m-%d %H:%M}"
     return f"{until}  {summary.message_count} messages  {one_line(summary.marked.text, _LONGEST_SUMMARY)}"
-
-
-def goals(app: App, scope: PersonaScope, as_json: AsJson = False) -> None:
-    """Prints the goals of a user with their ids; without --persona those of every persona."""
-    found = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
-    write_list("goals", found, as_json, goal_json, _line)
-
-
-def _line(goal: Goal) -> str:
-    kept = sum(1 for one in goal.history if one.status is CheckInStatus.COMPLETED)
-    often = f", {goal.check_in_frequency}" if goal.check_in_frequency else ""
-    checked = f", {kept} of {len(goal.history)} kept" if goal.history else ""
-    return " ".join(f"{goal.id}  {goal.status.value}  {goal.goal}{often}{checked}".split("\n"))

@@ -1,6 +1,6 @@
 """`recollect decisions` and `conflicts`: what was decided between memories, and what is still open."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -16,10 +16,18 @@ from recollect.contradictions.decisions import ConflictStatus, Decision, Decisio
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import OlderWords, RevertOrder, Settling
 from recollect.contradictions.told import Ending, ToldConflict, ToldDecision
-from recollect.core.errors import InvalidInput, NotFound
+from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
-from recollect.entrypoints.cli.commands import LOCAL_TENANT, AsJson, CommandGroup, Tenant, options_of, scope_of
+from recollect.entrypoints.cli.commands import (
+    LOCAL_TENANT,
+    AsJson,
+    CommandGroup,
+    Tenant,
+    options_of,
+    scope_of,
+    whole_id,
+)
 from recollect.entrypoints.cli.console import number_of, pages, required_text, say, write_each, write_json, write_line
 from recollect.entrypoints.http.representations import memory_json
 from recollect.entrypoints.http.routes.contradictions import conflict_json, decision_json
@@ -249,24 +257,12 @@ def _named(given: str, found: Sequence[Numbered[_One]], noun: str) -> Numbered[_
     by_number = {str(one.number): one for one in found}
     if given in by_number:
         return by_number[given]
-    whole = _whole(given, [one.one.id for one in found], noun)
+    whole = whole_id(given, [one.one.id for one in found], noun)
     return next(one for one in found if one.one.id == whole)
 
 
-def _whole(given: str, ids: Iterable[str], noun: str) -> str:
-    """The id that is given, or the only one that begins so. Raises NotFound, InvalidInput where several do."""
-    matching = [one for one in ids if given and one.startswith(given)]
-    if given in matching:
-        return given
-    if len(matching) == 1:
-        return matching[0]
-    if not matching:
-        raise NotFound(f"no such {noun}")
-    raise InvalidInput(f"{len(matching)} {noun}s begin so: name more of the id")
-
-
 def _side(conflict: OpenConflict, winner: str) -> Keep:
-    whole = _whole(winner, (conflict.newer, conflict.older), "side of the conflict")
+    whole = whole_id(winner, (conflict.newer, conflict.older), "side of the conflict")
     return Keep.NEW if whole == conflict.newer else Keep.OLD
 
 

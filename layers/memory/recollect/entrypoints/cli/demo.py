@@ -17,7 +17,7 @@ from recollect.core.event import Role
 from recollect.core.scope import Scope
 from recollect.core.time import parse_instant
 from recollect.entrypoints.cli.console import counting_progress, data_console, passing_app, say, write_line
-from recollect.entrypoints.cli.context import ask, show_prompt, show_receipt
+from recollect.entrypoints.cli.context import ask, request_of, show_prompt, show_receipt
 from recollect.entrypoints.cli.import_file import Ingestion, index_all, say_what_failed
 from recollect.importing.turns import Place, PlacedDraft
 from recollect.retrieval.filters import SearchFilters
@@ -65,7 +65,7 @@ def _ask(app: App, number: int, question: str) -> None:
     console = data_console()
     console.print()
     console.print(Rule(f"Question {number}", align="left"))
-    answer = ask(app, SCOPE, ContextQuestion(text=question, filters=SearchFilters(now=NOW)))
+    answer = ask(app, SCOPE, request_of(ContextQuestion(text=question, filters=SearchFilters(now=NOW))))
     show_prompt(answer)
     show_receipt(answer)
 

@@ -15,6 +15,7 @@ from recollect import __version__
 from recollect.core.errors import ConfigurationError, InvalidInput, NotFound, RecollectError
 from recollect.entrypoints.cli.commands import CommandGroup
 from recollect.entrypoints.cli.console import say, write_line
+from recollect.entrypoints.cli.variables import unknown_variables
 
 _OURS_TO_BLAME, _INPUT_TO_BLAME = 1, 2
 
@@ -53,7 +54,7 @@ COMMANDS: Final = {
     "timeline": _Listed("search", "timeline"),
     "summarize": _Listed("context", "summarize"),
     "summaries": _Listed("context", "summaries"),
-    "goals": _Listed("context", "goals"),
+    "goals": _Listed("goals", "goals"),
     "chat": _Listed("chat", "chat"),
     "mcp": _Listed("setup", "mcp"),
     "init": _Listed("setup", "init"),
@@ -117,8 +118,13 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+_TELLS_IT_BY_ITSELF = frozenset({"doctor", "mcp", "serve"})
+"""`doctor` lists what nothing reads, the others log it."""
+
+
 def options(
-    version: Annotated[
+    context: typer.Context,
+    _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
@@ -126,3 +132,6 @@ def options(
 
     Data lies in the folder RECOLLECT_HOME, ~/.local/share/recollect where that is not set; `recollect doctor` shows it.
     """
+    if context.invoked_subcommand not in _TELLS_IT_BY_ITSELF:
+        for unknown in unknown_variables():
+            say(f"warning: {unknown.told}")

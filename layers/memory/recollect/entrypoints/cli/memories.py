@@ -36,6 +36,7 @@ from recollect.entrypoints.cli.console import (
     write_line,
 )
 from recollect.entrypoints.cli.memory_lines import Listed, Version, as_it_was, line_of, write_step
+from recollect.entrypoints.cli.narrowing import Filtered
 from recollect.entrypoints.http.representations import memory_json, version_json
 from recollect.memories.audit import Actor, ActorKind
 from recollect.memories.deferred_promotion import Signal, SignalType
@@ -53,9 +54,6 @@ Keyword: TypeAlias = Annotated[list[str] | None, typer.Option("--keyword", help=
 Importance: TypeAlias = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1; absent: 0.5, or as it is.")]
 Expires: TypeAlias = Annotated[str | None, typer.Option(help="When it is gone from every read; `never` clears it.")]
 
-Filtered: TypeAlias = Annotated[
-    str | None, typer.Option("--filter", help="A JSON object in the grammar of docs/filters.md.")
-]
 Agent: TypeAlias = Annotated[str | None, typer.Option("--agent", help="Only those of this agent.")]
 Application: TypeAlias = Annotated[str | None, typer.Option("--app", help="Only those of this application.")]
 Namespace: TypeAlias = Annotated[

@@ -26,17 +26,17 @@ from recollect.entrypoints.cli.console import (
     write_json,
     write_line,
 )
+from recollect.entrypoints.cli.narrowing import Filtered, Narrowing, Since, Until
 from recollect.entrypoints.http.representations import MOST_DAYS, event_json, result_json
 from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.memories.representation import replacement_note
 from recollect.memories.storage import memory_json
-from recollect.retrieval.filters import SearchFilters, TimeWindow
+from recollect.retrieval.filters import TimeWindow
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 from recollect.retrieval.reasons import RELATED
 from recollect.retrieval.search import SearchAnswer, SearchDiagnostics, SearchResult
-from recollect.timeline.listing import GivenWindow
 from recollect.timeline.timeline import WindowQuery
 
 _TOP_K, _TOP_K_SEMANTIC = 10, 3
@@ -63,6 +63,9 @@ def search(
         float | None, typer.Option(min=-1, max=1, help="Least similarity; in semantic mode 0.7, which means related.")
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    wanted: Filtered = None,
+    since: Since = None,
+    until: Until = None,
     last_days: Annotated[
         float | None, typer.Option(min=0, max=MOST_DAYS, help="Days back; 14 by default in intent mode.")
     ] = None,
@@ -75,8 +78,7 @@ def search(
 ) -> None:
     """Searches a user's memory."""
     semantic, now = mode is SearchMode.SEMANTIC, utc_now()
-    window = GivenWindow(last_days=last_days).resolve(now, None)
-    filters = SearchFilters(now=now, window=window, conversation_id=conversation)
+    filters = Narrowing(wanted, since, until, last_days).filters(now, conversation)
     text = required_text(query, "the query")
     if mode is SearchMode.INTENT:
         asked = IntentQuestion(text=text, filters=filters, active_space_id=space, wanted=top_k or _TOP_K)

@@ -48,6 +48,7 @@ from recollect.entrypoints.cli.console import (
     write_json,
     write_line,
 )
+from recollect.entrypoints.cli.variables import unknown_variables
 from recollect.ports import PartState
 from recollect.search_index.state import OTHER_GENERATION
 from recollect.settings import Settings
@@ -104,6 +105,7 @@ def _show(check: Check) -> None:
 
 def _checks() -> Iterator[Check]:
     yield _python()
+    yield from _unknown()
     try:
         settings = settings_of_environment()
     except RecollectError as error:
@@ -120,6 +122,12 @@ def _python() -> Check:
     version = platform.python_version()
     old = sys.version_info < _OLDEST_PYTHON
     return Check("python", not old, version, "use Python 3.11 or newer" if old else None)
+
+
+def _unknown() -> Iterator[Check]:
+    """One for each: nothing is wrong with the installation, and it is hardly what was meant."""
+    for one in unknown_variables():
+        yield Check("variables", True, one.told, "unset it, or correct its name")
 
 
 def _summary(settings: Settings) -> str:
@@ -255,6 +263,7 @@ def serve(
     settings = settings_of_environment()
     server.check_host(settings, host)
     AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
+    _log_unknown_variables()
     ensure_model(settings, _LOG.warning)
     _announce(host, port)
     signal.signal(signal.SIGTERM, _stop)
@@ -263,6 +272,11 @@ def serve(
             server.serve(settings, host, port)
     except SystemExit:
         raise typer.Exit(1) from None  # uvicorn has said why, such as that the port is taken
+
+
+def _log_unknown_variables() -> None:
+    for unknown in unknown_variables():
+        _LOG.warning(unknown.told)
 
 
 def _stop(_signal: int, _frame: object) -> None:
@@ -296,6 +310,7 @@ def mcp(
     scope, labels = scope_of(user, persona, household, tenant), labels_of(agent, application, namespace)
     settings = settings_of_environment()
     AccessLog(settings.log_level, sys.stderr)  # from here on our log is JSON lines
+    _log_unknown_variables()
     ensure_model(settings, _LOG.warning)
     with opened(settings) as app, projecting(app):
         serve_stdio(app, scope, labels)

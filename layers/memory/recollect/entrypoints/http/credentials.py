@@ -1,4 +1,4 @@
-"""Who asks (api.md, *Who*): readers, each of one form of credentials, and in which order a server asks them.
+"""Who asks (`docs/operations.md`): readers, each of one form of credentials, and in which order a server asks them.
 
 | form | where | read by |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Opaque cursors: where a list goes on, signed and bound to the list they come from (api.md, *Lists*).
+"""Opaque cursors: where a list goes on, signed and bound to the list they come from.
 
 The key is derived from the deployment and the tenant, with no secret in it: the signature tells a foreign, cut or
 edited cursor from a good one. It guards no data: a cursor holds a place only, and what is read there is decided by

@@ -1,7 +1,7 @@
 """What stands in the headers of a request; which version of an object it is about, the request itself says.
 
-- `X-Recollect-Now`: the time of a request (api.md, *When*).
-- `Idempotency-Key`: the same key and body give the same answer (api.md, *Twice*).
+- `X-Recollect-Now`: the time of a request, where `RECOLLECT_TEST_CLOCK` allows it (`docs/settings.md`).
+- `Idempotency-Key`: the same key and body give the same answer, for a day (`docs/memories.md`, *Said twice*).
 """
 
 import hashlib

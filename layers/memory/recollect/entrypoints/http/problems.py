@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json`: one table from the error tree to HTTP (api.md, *Errors*)."""
+"""Errors as `application/problem+json`: one table from the error tree to HTTP."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What more than one resource shows: events, memories, results, knowledge, summaries, goals (api.md, *Shapes*)."""
+"""What more than one resource shows: events, memories, results, knowledge, summaries, goals."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The table of routes: what each takes and gives, and which one a path means; ids in paths (api.md, *Ids*)."""
+"""The table of routes: what each takes and gives, and which one a path means; ids in paths."""
 
 import base64
 import binascii

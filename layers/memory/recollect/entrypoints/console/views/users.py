@@ -70,7 +70,7 @@ def timeline(visit: Visit) -> Reply:
 
 
 def _asked(query: Mapping[str, str]) -> dict[str, Any]:
-    """Whole days, both inclusive; without any bound everything since 1970 (api.md: else the last 30 days)."""
+    """Whole days, both inclusive; without any bound everything since 1970 (A-45: else the last 30 days)."""
     until = query.get("to")
     return {
         "from": f"{query['from']}T00:00:00Z" if "from" in query else _EPOCH,

@@ -1,6 +1,6 @@
 """Which of two statements counts, and what two become (A-69 to A-107).
 
-What an idempotency record holds of an applied arbitration is ids, numbers, words of ours (api.md, *Twice*): common
+What an idempotency record holds of an applied arbitration is ids, numbers, words of ours: common
 keywords are kept as their places among the candidate's, which a replay has in its request; what two were merged into
 is read back by its id.
 """

@@ -1,4 +1,4 @@
-"""The bridge: signals about the episodic store, the audit of a user, and the ledger in it (api.md, *Operations*)."""
+"""The bridge: signals about the episodic store, the audit of a user, and the ledger in it (`docs/memories.md`)."""
 
 from typing import Annotated, Any, Self
 

@@ -216,7 +216,7 @@ class ContextShown(AnswerModel, title="ContextAnswer"):
     summary: Annotated[Free | None, Shows({"type": ["object", "null"], "additionalProperties": True})] = None
 
 
-_NEAR_MISSES = 10
+NEAR_MISSES = 10
 _BEGINNING = 300
 routes = Routes()
 
@@ -238,7 +238,7 @@ def build_context(app: App, request: Request, body: ContextBody) -> Reply:
         input_event_id=body.input_event_id,
         store=body.store,
         min_similarity=body.min_similarity,
-        near_misses=_NEAR_MISSES if body.explain else 0,
+        near_misses=NEAR_MISSES if body.explain else 0,
     )
     answer = app.context.model_call.build(scope, context_request(body, question, fence), rules)
     shown = context_shown(answer, fence, bool(body.explain), MessageFormat(body.format))
@@ -297,16 +297,11 @@ def _near(answer: ContextAnswer) -> list[NearMiss]:
         because = answer.because_found(item, one)
         return NearMiss.made_of(item, speaker=item.speaker or None, score=round(one.score, 6), because=because)
 
-    return [shown(*pair) for pair in answer.near_misses[:_NEAR_MISSES]]
-
-
-def item_json(answer: ContextAnswer, one: ShownItem, explain: bool) -> dict[str, Any]:
-    """An item, as `ContextItem.of` makes it."""
-    return ContextItem.of(answer, one, explain).document()
+    return [shown(*pair) for pair in answer.near_misses[:NEAR_MISSES]]
 
 
 def context_summary_json(summary: Summary) -> dict[str, Any]:
-    """What a context says of the summary in it (api.md, *Shapes*)."""
+    """What a context says of the summary in it."""
     return {
         "id": summary.id,
         "summary": summary.text,

@@ -1,4 +1,4 @@
-"""What was decided between memories, what is still open, and a person's word on both (api.md, *Arbitration*)."""
+"""What was decided between memories, what is still open, and a person's word on both (`docs/decisions.md`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
@@ -123,10 +123,10 @@ class DecisionWords(AnswerModel):
     winner: Maybe[QuotedWords] = Field(None, description=_GONE)
     loser: Maybe[QuotedWords] = Field(None, description=_GONE)
     ended: _Places = Field(None, description="Start and end, exclusive, of the loser's words that ended.")
-    whole: bool = Field(description="Whether nothing is left of it.")
+    whole: bool = Field(description="Whether this decision left nothing of it.")
     since: Maybe[Time] = Field(None, description="The day from which they do not hold, where that was told before.")
     until: Maybe[Time] = Field(None, description="When they hold again.")
-    left: Maybe[str] = Field(None, description="What still holds of the loser, shortened; absent: all or nothing.")
+    left: Maybe[str] = Field(None, description="What holds of the loser by now, shortened; absent: all or nothing.")
 
     @classmethod
     def of(cls, told: ToldDecision) -> Self:

@@ -1,4 +1,4 @@
-"""Deleting: an event, a slot with its history, a rejected value, a whole user (api.md, *Deleting*)."""
+"""Deleting: an event, a slot with its history, a rejected value, a whole user (`docs/memories.md`, *Gone*)."""
 
 from collections.abc import Callable
 from typing import Annotated, Self

@@ -1,4 +1,4 @@
-"""Memories: saved directly, read, listed, edited, deleted, each with its history (api.md, *Read*, *Versions*)."""
+"""Memories: saved directly, read, listed, edited, deleted, each with its history (`docs/memories.md`)."""
 
 from typing import Annotated, Any, ClassVar
 

@@ -1,6 +1,6 @@
 """What leaves the store and comes back: exports and imports of a user, snapshots of a tenant.
 
-api.md, *Deleting* and *Operations*.
+`docs/operations.md`: *Back up*, *Restore*, *One user: export and import*.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Summaries and goals of a user (api.md, *Summaries*)."""
+"""Summaries and goals of a user (`docs/summaries.md`)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
