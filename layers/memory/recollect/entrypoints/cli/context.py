@@ -205,6 +205,8 @@ def summarize(
     _show(None if isinstance(made, NotDue) else made.summary.doubted(doubted), as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
+    elif made.choice.remembered:
+        say(f"of {made.choice.remembered} messages the model made memories")
 
 
 def _show(summary: Summary | None, as_json: bool) -> None:
