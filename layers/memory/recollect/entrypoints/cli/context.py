@@ -206,7 +206,8 @@ def summarize(
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
     elif made.choice.remembered:
-        say(f"of {made.choice.remembered} messages the model made memories")
+        count = made.choice.remembered
+        say("1 message became a memory" if count == 1 else f"{count} messages became memories")
 
 
 def _show(summary: Summary | None, as_json: bool) -> None:
