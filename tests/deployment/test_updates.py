@@ -29,6 +29,7 @@ TOGETHER: list[dict[str, str]] = [
     {"Architecture": "arm64", "EmbedderKind": "none"},
     {"EmbedderKind": "openai", **SERVER},
     {"Model": "openai", "Judge": "model", **SERVER},
+    {"Model": "openai", "Extraction": "model", **SERVER},
     {"Model": "bedrock", "BedrockModel": "some.model-1", "BedrockModelArns": ARN},
     {"EngineVersion": "OpenSearch_3.1"},
     {"DomainName": "memories"},

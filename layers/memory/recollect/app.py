@@ -157,7 +157,7 @@ class App:
     def summaries(self) -> SummaryUseCases:
         from recollect.composition.summaries import SummaryUseCases
 
-        return SummaryUseCases(self.deployment, self.rules)
+        return SummaryUseCases(self.deployment, self.rules, lambda: self.memories.chosen)
 
     @cached_property
     def search_index(self) -> SearchIndexUseCases:
@@ -189,7 +189,7 @@ class App:
     def memories(self) -> MemoryUseCases:
         from recollect.composition.memories import MemoryUseCases
 
-        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox)
+        return MemoryUseCases(self.deployment, self.summaries, self.deletion, self.outbox, self.rules)
 
     @cached_property
     def contradictions(self) -> ContradictionUseCases:

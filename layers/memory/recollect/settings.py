@@ -239,6 +239,12 @@ class Settings:
         "`auto` is `e5` with that embedder ([contradictions.md](contradictions.md)).",
         _one_of("auto", "e5", "none", "model"),
     )
+    extraction: str = _setting(
+        "off",
+        "`off`, or `model`: whoever summarizes, a language model of `RECOLLECT_MODEL`, also chooses which of the "
+        "user's messages become memories ([memories.md](memories.md#chosen-by-a-model)).",
+        _one_of("off", "model"),
+    )
     rerank: str = _setting(
         "auto",
         "What reads a question and each of the best hits together: `e5` (in process, beside that embedder) or "
@@ -359,8 +365,9 @@ class Settings:
         for provider, variable, value in needed:
             if provider in self.model and not value:
                 raise ConfigurationError(variable, f"is needed with {provider} in RECOLLECT_MODEL")
-        if self.judge == "model" and self.model[0] == "extractive":
-            raise ConfigurationError("RECOLLECT_MODEL", "must begin with a language model with RECOLLECT_JUDGE=model")
+        for variable, wanted in (("RECOLLECT_JUDGE", self.judge), ("RECOLLECT_EXTRACTION", self.extraction)):
+            if wanted == "model" and self.model[0] == "extractive":
+                raise ConfigurationError("RECOLLECT_MODEL", f"must begin with a language model with {variable}=model")
 
 
 def _read(setting: "Field[Any]", environment: Mapping[str, str]) -> Any:

@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+from adapters.embedders.local_server import Reply, running_server
 from entrypoints.cli.conftest import Run
 from entrypoints.cli.running import ANA, left_open, say, soon
 from recollect.app import App
 from recollect.core.scope import Scope
 from recollect.entrypoints.worker import Projector, ProjectorPolicy
+from recollect.memories.audit_log import AuditFilter
 
 QUICK = ProjectorPolicy(poll_seconds=0.05, summary_seconds=0.05)
 
@@ -30,6 +32,26 @@ def test_it_is_json_where_asked_for(run: Run, app: App) -> None:
     say(app, "I moved to Lyon in May with Rex.", scope=Scope("local", "ana", "coach"))
     shown = json.loads(run("summarize", "--user", "ana", "--persona", "coach", "--force", "--json").stdout)
     assert (shown["due"], shown["summary"]["persona_id"], shown["summary"]["message_count"]) == (True, "coach", 1)
+
+
+def test_a_model_that_chooses_makes_memories_and_the_command_says_how_many(
+    run: Run, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, ida = say(app, "What a day, again.", "My sister Ida lives in Bergen.")
+    with running_server() as server:
+        text = json.dumps({"summary": "Ida lives in Bergen.", "memories": [2]})
+        server.replies = [Reply({"model": "llama", "choices": [{"message": {"role": "assistant", "content": text}}]})]
+        monkeypatch.setenv("RECOLLECT_MODEL", "openai")
+        monkeypatch.setenv("RECOLLECT_OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("RECOLLECT_OPENAI_MODEL", "llama")
+        monkeypatch.setenv("RECOLLECT_EXTRACTION", "model")
+        made = run("summarize", "--user", "ana", "--force")
+    assert (made.exit_code, made.stdout) == (0, "Ida lives in Bergen.\n")
+    assert "1 message became a memory" in made.stderr
+    kept = json.loads(run("memories", "list", "--user", "ana", "--json").stdout)
+    assert (kept["id"], kept["content"]) == (ida, "My sister Ida lives in Bergen.")
+    (entry,) = app.memories.audit.page(ANA, 10, None, AuditFilter(event_id=ida, decisions=True)).entries
+    assert (entry.outcome, entry.via, entry.rule) == ("promoted", "extraction", "openai:llama")
 
 
 def test_stored_summaries_are_listed_and_what_is_in_doubt_is_marked(run: Run, app: App) -> None:

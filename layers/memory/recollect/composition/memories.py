@@ -11,12 +11,14 @@ from recollect.composition.summaries import SummaryUseCases
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.memories.audit_log import ListAudit
+from recollect.memories.chosen import KeepChosen
 from recollect.memories.correct import CorrectEvent
 from recollect.memories.deferred_promotion import PromoteDeferred, ReconcileBridge, SignalBridge
 from recollect.memories.promote import BridgeGate, MemoryStep, PromoteMemories
 from recollect.memories.reading import ListMemories, MemoryHistory, ReadMemories, StoredMemory
 from recollect.memories.save import ReprojectChanged, SaveMemories
 from recollect.memories.worth_keeping import WorthKeeping
+from recollect.rules.use_cases import TenantRuleStore
 from recollect.timeline.bus import BusOutbox
 from recollect.usage import MESSAGE
 
@@ -28,6 +30,7 @@ class MemoryUseCases(UseCases):
     _summaries: SummaryUseCases
     _deletion: DeletionUseCases
     _outbox: BusOutbox
+    _rules: TenantRuleStore
 
     @cached_property
     def store(self) -> SaveMemories:
@@ -59,6 +62,14 @@ class MemoryUseCases(UseCases):
         items, ids = self._parts.items, self._deployment.ids
         gate = BridgeGate(items, ids, WorthKeeping(self._parts.pair_model))
         return PromoteMemories(items, gate.decide, ids, self._deployment.generation)
+
+    @cached_property
+    def chosen(self) -> KeepChosen:
+        """What a language model chose to remember. It asks no judge, whose model is not opened for it."""
+        parts, ids = self._parts, self._deployment.ids
+        gate = BridgeGate(parts.items, ids)
+        promote = PromoteMemories(parts.items, gate.decide, ids, self._deployment.generation)
+        return KeepChosen(parts.timeline, parts.items, gate, promote, self._rules.resolved)
 
     @cached_property
     def step(self) -> MemoryStep:

@@ -1,6 +1,6 @@
 """Summaries and goals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +11,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.event import EventRef
 from recollect.core.scope import Scope
 from recollect.rules.use_cases import TenantRuleStore
+from recollect.summaries.choosing import Remember
 from recollect.summaries.goal_store import GoalStore
 from recollect.summaries.reading import ReadSummaries, RedactSummaries
 from recollect.summaries.run import NoteMessages, RedactLostWords, RunSummaries, SummarizeJob
@@ -19,14 +20,17 @@ from recollect.summaries.summarize import Summarize
 
 @dataclass(eq=False)
 class SummaryUseCases(UseCases):
-    """`app.summaries`."""
+    """`app.summaries`; `_remember` is opened where a language model chooses what to remember."""
 
     _rules: TenantRuleStore
+    _remember: Callable[[], Remember]
 
     @cached_property
     def conversations(self) -> Summarize:
         """`POST /v1/users/{user_id}/summaries`."""
-        return Summarize(self._parts.timeline, self._parts.items, self._deployment.model)
+        chooses = self._deployment.settings.extraction == "model"
+        remember = self._remember() if chooses else None
+        return Summarize(self._parts.timeline, self._parts.items, self._deployment.model, remember)
 
     @cached_property
     def rounds(self) -> RunSummaries:

@@ -42,6 +42,7 @@ _SUMMARY_METRICS = {
     "not_due": "SummariesNotDue",
     "busy": "SummariesBusy",
     "failed": "SummariesFailed",
+    "remembered": "MessagesRemembered",
 }
 _OPINION_METRICS = {
     "calls": "JudgeCalls",

@@ -27,7 +27,7 @@ from recollect.core.errors import Conflict, VersionMismatch
 from recollect.core.event import Event
 from recollect.core.idempotency import TRIES, retry_on_conflict
 from recollect.core.ids import IdSource
-from recollect.core.items import ABSENT, MOST_WRITES, Item, ItemKey, ItemWrite, of_tenant
+from recollect.core.items import ABSENT, MOST_WRITES, Due, Item, ItemKey, ItemWrite, in_parts, of_tenant
 from recollect.core.scope import Scope
 from recollect.deletion.forget_memories import ForgetMemories
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
@@ -48,6 +48,7 @@ from recollect.memories.reading import ReadMemories, StoredMemory
 from recollect.memories.representation import as_it_stands
 from recollect.memories.storage import (
     SAME_AS,
+    TO_PROJECT,
     changed_writes,
     content_key,
     fits,
@@ -78,13 +79,31 @@ Gate: TypeAlias = Callable[[Scope, Sequence[Event], Rules, datetime], Routing]
 
 
 @dataclass(frozen=True, slots=True)
+class PromotedBy:
+    """Who makes events memories, by which way (`AuditEntry.via`) and rule.
+
+    `late`: after their projection; the next reconciliation projects them again, which tells the bus.
+    """
+
+    via: str
+    actor: Actor = PROJECT
+    rule: str | None = None
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Promotion:
-    """Whose event becomes a memory, when, and by which way (`AuditEntry.via`)."""
+    """Whose event becomes a memory, when, and how."""
 
     scope: Scope
     event: Event
     now: datetime
-    via: str
+    by: PromotedBy
+
+    @property
+    def due(self) -> Due | None:
+        """When a reconciliation has to follow."""
+        return Due(TO_PROJECT, self.now) if self.by.late else None
 
     @property
     def content_key(self) -> ItemKey:
@@ -119,7 +138,7 @@ class PromoteMemories:
         """
         unread = self._read.stored(scope, [event.id for event in events if event.id not in read])
         report = PromotionReport(unread | {i: stored for i, stored in read.items() if stored is not None})
-        fresh = [e for e in events if e.id not in report.memories and _is_promotable(e, now)]
+        fresh = [e for e in events if e.id not in report.memories and is_promotable(e, now)]
         routing = self._gate(scope, fresh, rules, now) if fresh else None
         self.promote(scope, routing.promote if routing else (), now, BRIDGE, report)
         self._follow_keys(scope, events, report, now)
@@ -129,9 +148,20 @@ class PromoteMemories:
         self, scope: Scope, events: Iterable[Event], now: datetime, via: str, report: PromotionReport | None = None
     ) -> PromotionReport:
         """Makes these events memories without asking the gate; existing memories stay."""
+        return self.promote_by(scope, events, now, PromotedBy(via), report)
+
+    def promote_by(
+        self,
+        scope: Scope,
+        events: Iterable[Event],
+        now: datetime,
+        by: PromotedBy,
+        report: PromotionReport | None = None,
+    ) -> PromotionReport:
+        """The same for whoever chose them."""
         report = report or PromotionReport()
         for event in events:
-            found = self._promoted(_Promotion(scope, event, now, via), report)
+            found = self._promoted(_Promotion(scope, event, now, by), report)
             newest = {stored.memory.id: stored for stored in found.values()}
             report.memories = {i: newest.get(stored.memory.id, stored) for i, stored in report.memories.items()} | found
         return report
@@ -168,7 +198,7 @@ class PromoteMemories:
         first = replace(promoted(event, (), now), embedding_id=embedding_id(self._generation, event.id))
         memory = _under_key(first, event)
         writes = [
-            ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT),
+            ItemWrite(memory_key(memory.id), memory_document(memory), ABSENT, wanted.due),
             ItemWrite(wanted.content_key, {"id": memory.id}, record.version if record else ABSENT),
             audit_write(self._entry(wanted, Action.CREATE, None, memory, "promoted")),
             *self._decision_writes(scope, memory, now),
@@ -200,7 +230,7 @@ class PromoteMemories:
             if after == stored.memory:
                 return stored
             after = replace(after, version=stored.memory.version + 1)
-            by_key = _Promotion(scope, event, now, BY_KEY)
+            by_key = _Promotion(scope, event, now, PromotedBy(BY_KEY))
             entry = self._entry(by_key, Action.SUPERSEDE, stored.memory, after)
             decided = [audit_write(replace(entry, rule=BY_KEY)), *self._decision_writes(scope, after, now)]
             try:
@@ -227,10 +257,11 @@ class PromoteMemories:
         return AuditEntry(
             id=self._ids.fresh(),
             at=wanted.now,
-            actor=PROJECT,
+            actor=wanted.by.actor,
             action=action,
             target_ids=(after.id,),
-            via=wanted.via,
+            via=wanted.by.via,
+            rule=wanted.by.rule,
             event_ids=(wanted.event.id,),
             outcome=outcome,
             before=trace(wanted.scope, before) if before else None,
@@ -245,7 +276,7 @@ def _stored(memory: Memory, written: Sequence[Item | None]) -> StoredMemory:
     return StoredMemory(memory, item)
 
 
-def _is_promotable(event: Event, now: datetime) -> bool:
+def is_promotable(event: Event, now: datetime) -> bool:
     """Searchable, not expired, small enough for an item, and no carrier, which has its memory from the start."""
     open_to_all = event.is_searchable and not event.expired(now) and not event.is_carrier
     return open_to_all and (len(event.content) < _SURELY_FITS or fits(promoted(event, (), now)))
@@ -300,6 +331,9 @@ def _key_decision(memory: Memory, now: datetime) -> Decision | None:
     )
 
 
+_BY_THE_BRIDGE = PromotedBy(BRIDGE)
+
+
 class BridgeGate:
     """Routes events of one user by the tenant's policies and by the state of its bridge.
 
@@ -334,7 +368,19 @@ class BridgeGate:
             self._resume(scope.tenant, item, now)
         return routing
 
-    def _defer(self, scope: Scope, events: Sequence[Event], now: datetime) -> None:
+    def chosen(self, scope: Scope, events: Sequence[Event], now: datetime, by: PromotedBy) -> Routing:
+        """The routing of events that somebody chose: while the bridge is suspended all of them wait.
+
+        They end no suspension: what was said a while ago says nothing of the store's health now.
+        """
+        item = self._items.get(of_tenant(scope.tenant), [STATE_KEY]).get(STATE_KEY)
+        if item is None or not state_in(item.value).suspended:
+            return Routing(promote=list(events))
+        for part in in_parts(events, _DEFERRALS_AT_ONCE):
+            self._defer(scope, part, now, by)
+        return Routing(deferred=list(events))
+
+    def _defer(self, scope: Scope, events: Sequence[Event], now: datetime, by: PromotedBy = _BY_THE_BRIDGE) -> None:
         there = self._items.get(scope.user, [deferred_key(event.id) for event in events])
         new = [event for event in events if deferred_key(event.id) not in there]
         if not new:
@@ -344,10 +390,11 @@ class BridgeGate:
         entry = AuditEntry(
             id=self._ids.fresh(),
             at=now,
-            actor=PROJECT,
+            actor=by.actor,
             action=Action.REFUSE,
             target_ids=event_ids,
-            via=BRIDGE,
+            via=by.via,
+            rule=by.rule,
             reason=SUSPENDED,
             event_ids=event_ids,
             outcome="deferred",

@@ -52,6 +52,22 @@ class Deferral:
     failure: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptChoice:
+    """What became of chosen messages: how many are in memories made or enlarged now, and how many wait for the bridge.
+
+    `left` are the others: remembered before, or by now deleted, rejected, or not to be remembered.
+    """
+
+    remembered: int = 0
+    waiting: int = 0
+    left: int = 0
+
+    def __add__(self, other: "KeptChoice") -> "KeptChoice":
+        remembered, waiting = self.remembered + other.remembered, self.waiting + other.waiting
+        return KeptChoice(remembered, waiting, self.left + other.left)
+
+
 def lag_ms(event: Event) -> int:
     """How long after its time an event was saved, in ms, at least 0 (A-61, A-67).
 
@@ -70,6 +86,15 @@ def passes(event: Event, rules: BridgeRules) -> bool:
     if only_asks(event.content):
         return False
     return rules.enabled and event.importance >= rules.min_importance and event.event_type in rules.event_types
+
+
+def may_be_chosen(event: Event, rules: BridgeRules) -> bool:
+    """Whether somebody may choose it to become a memory, whatever its importance: a person's own statement.
+
+    The other rules are those of `passes`. A keyed event is a memory anyway.
+    """
+    stated = event.is_own_words and event.key is None and not only_asks(event.content)
+    return stated and rules.enabled and event.event_type in rules.event_types
 
 
 def route(

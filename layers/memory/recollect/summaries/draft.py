@@ -12,6 +12,7 @@ from recollect.core.errors import NotReady, OutOfTime, RecollectError, Unavailab
 from recollect.core.event import QUOTING_MODEL, Event, EventRef, Source
 from recollect.core.ids import IdSeed
 from recollect.ports import Model
+from recollect.summaries.choosing import TOKENS_OF_CHOICE, Choice, numbered
 from recollect.summaries.goals import Goal, NamedGoal, TrackedGoal, find_goal, merge_goals
 from recollect.summaries.model_answer import (
     Fault,
@@ -35,7 +36,10 @@ _TOKENS_OF_GOALS = 1_500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTask:
-    """The text to continue, how long it may get, the ids of new goals and fences, the time."""
+    """The text to continue, how long it may get, the ids of new goals and fences, the time.
+
+    `choosable`: of which messages the model is asked whether to remember them; None where it is not asked.
+    """
 
     earlier: tuple[SummarySentence, ...]
     goals: tuple[Goal, ...]
@@ -44,6 +48,7 @@ class SummaryTask:
     seed: IdSeed
     remaining_seconds: Callable[[], float]
     tenant: str = ""
+    choosable: Callable[[Event], bool] | None = None
 
 
 @dataclass(slots=True)
@@ -52,7 +57,8 @@ class Draft:
 
     `refs` and `said` have the places and the words of the messages that were read, by their ids.
     `earlier` are the sentences that it began with; `complete`: nothing was left out for want of time; `inferred`: a
-    model took part.
+    model took part. `chosen` are the messages that models would remember, by the models' names, and `unusable` counts
+    what else they named.
     """
 
     text: str
@@ -65,6 +71,14 @@ class Draft:
     model: str = ""
     complete: bool = True
     inferred: bool = False
+    chosen: dict[str, list[EventRef]] = field(default_factory=dict)
+    unusable: Counter[str] = field(default_factory=Counter)
+
+    def chose(self, model: str, choice: Choice) -> None:
+        """Adds what a model chose in one step."""
+        if choice.messages:
+            self.chosen.setdefault(model, []).extend(event.ref for event in choice.messages)
+        self.unusable.update(choice.unusable)
 
 
 class UnusableAnswers(Exception):
@@ -98,14 +112,17 @@ class MakeSummary:
 
     def _step(self, task: SummaryTask, draft: Draft, step: tuple[Event, ...], number: int) -> None:
         goals = tuple(merge_goals(task.goals, draft.named, _no_ids(), task.persona_id))
-        material = SummaryMaterial(earlier=draft.sentences, goals=goals, messages=step)
+        asked_of = numbered(step, task.choosable)
+        material = SummaryMaterial(earlier=draft.sentences, goals=goals, messages=step, numbered=asked_of)
         fence = _fence(task.seed, number)
         answer, draft.model = self._answer(task, material, fence)
         sources = SentenceSources([*(witness_of(one) for one in draft.sentences), *map(_witness, step)])
         draft.text = answer.summary
         draft.sentences = sources.attribute(split_sentences(answer.summary))
         source = Source.CONVERSATION if draft.model == QUOTING_MODEL else Source.INFERRED
-        draft.inferred |= source is Source.INFERRED
+        if source is Source.INFERRED:
+            draft.inferred = True
+            draft.chose(draft.model, answer.choice)
         stored = frozenset(goal.id for goal in task.goals)
         draft.named += [_named(goal, goals, stored, sources, source) for goal in answer.tracked_goals]
         draft.refs |= {event.id: event.ref for event in step}
@@ -117,7 +134,7 @@ class MakeSummary:
         fault: Fault | None = None
         for _ in range(TRIES):
             text, model = self._ask(task, material, fence, fault)
-            answer = read_summary_answer(text, task.max_words)
+            answer = read_summary_answer(text, task.max_words, material.numbered)
             if isinstance(answer, SummaryAnswer):
                 return answer, model
             fault = answer
@@ -133,7 +150,7 @@ class MakeSummary:
             messages=summary_messages(material, fence, task.max_words, fault),
             evidence=evidence_of(material),
             seconds=seconds,
-            max_tokens=_TOKENS_PER_WORD * task.max_words + _TOKENS_OF_GOALS,
+            max_tokens=_most_tokens(task, material),
             max_words=task.max_words,
             json_answer=True,
             tenant=task.tenant,
@@ -145,6 +162,11 @@ class MakeSummary:
         except (Unavailable, UpstreamFailed) as error:
             raise UpstreamFailed(f"{self._model.name} failed: {type(error).__name__}") from error
         return answer.text, answer.model
+
+
+def _most_tokens(task: SummaryTask, material: SummaryMaterial) -> int:
+    chosen = TOKENS_OF_CHOICE if material.numbered else 0
+    return _TOKENS_PER_WORD * task.max_words + _TOKENS_OF_GOALS + chosen
 
 
 def _named(

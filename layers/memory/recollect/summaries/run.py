@@ -23,7 +23,7 @@ from recollect.ports import Items
 from recollect.rules.groups import Rules, SummaryRules
 from recollect.summaries.reading import RedactSummaries
 from recollect.summaries.storage import QUEUE, noted_write, state_in, state_key
-from recollect.summaries.summarize import IDS, NotDue, Summarize, SummaryOrder
+from recollect.summaries.summarize import IDS, NotDue, Summarize, SummaryMade, SummaryOrder
 
 RESERVE_SECONDS = 60.0
 _PAGE = 100
@@ -36,19 +36,27 @@ _PAUSE = timedelta(minutes=15)
 class SummaryRun:
     """Summaries made, users who were not due after all, and failures by kind of error.
 
-    `busy`: another maker held the lease. `complete`: everything that was due has been tried once.
+    `remembered`: messages that a model chose, and that are in memories now; told where there is one. `busy`: another
+    maker held the lease. `complete`: everything that was due has been tried once.
     """
 
     made: int = 0
     not_due: int = 0
     busy: int = 0
+    remembered: int = 0
     failed: Counter[str] = field(default_factory=Counter)
     complete: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
         """For a log line and metrics."""
-        return {"made": self.made, "not_due": self.not_due, "busy": self.busy, "failed": self.failed.total()}
+        known = {"made": self.made, "not_due": self.not_due, "busy": self.busy, "failed": self.failed.total()}
+        return {**known, "remembered": self.remembered} if self.remembered else known
+
+    @property
+    def seen(self) -> int:
+        """How many summaries it looked at."""
+        return self.made + self.not_due + self.busy + self.failed.total()
 
 
 class RunSummaries:
@@ -91,20 +99,24 @@ class RunSummaries:
 
     def _one(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float], run: SummaryRun) -> None:
         try:
-            made = self._summarized(due, now, remaining_seconds)
+            outcome = self._summarized(due, now, remaining_seconds)
         except Conflict:
             run.busy += 1
         except Exception as error:  # noqa: BLE001 - one user's failure, a defect too, must not starve the others
             run.failed[type(error).__name__] += 1
             self._put_off(due, now, run)
         else:
-            run.made += made
-            run.not_due += not made
+            made = outcome if isinstance(outcome, SummaryMade) else None
+            run.made += made is not None
+            run.not_due += made is None
+            run.remembered += made.choice.remembered if made is not None else 0
 
-    def _summarized(self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float]) -> bool:
+    def _summarized(
+        self, due: DueItem, now: datetime, remaining_seconds: Callable[[], float]
+    ) -> SummaryMade | NotDue | None:
         item = self._still_due(due, now)
         if item is None:
-            return False
+            return None
         owner, persona_id = due.owner, item.value.get("persona_id")
         order = SummaryOrder(
             now=now,
@@ -112,8 +124,7 @@ class RunSummaries:
             seed=self._ids.seed(int(now.timestamp() * 1000), IDS),
             remaining_seconds=remaining_seconds,
         )
-        made = self._summarize.summarize(Scope(owner.tenant, owner.user_id, persona_id), order)
-        return not isinstance(made, NotDue)
+        return self._summarize.summarize(Scope(owner.tenant, owner.user_id, persona_id), order)
 
     def _still_due(self, due: DueItem, now: datetime) -> Item | None:
         item = self._items.get(due.owner, [due.key]).get(due.key)
@@ -153,7 +164,7 @@ class SummarizeJob:
             return RESERVE_SECONDS + (deadline() if begun > 1 else max(deadline(), 1.0))
 
         report = self._run.run(clock, remaining_seconds, tenant, lambda: pace.over)
-        going["seen"] += sum(report.counts.values())
+        going["seen"] += report.seen
         portion = portion_of(going["seen"], going["total"], "summaries")
         return JobProgress(
             state=going, counts=report.counts, errors=report.failed, done=report.complete, portion=portion

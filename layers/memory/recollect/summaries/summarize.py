@@ -4,9 +4,9 @@ The state is read, then the timeline, which decides what is due. A lease in the 
 and state are written atomically, conditional on the state. Whatever fails before that leaves the trigger unchanged.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from recollect.core.errors import Conflict, OutOfTime, RecollectError, UpstreamFailed, VersionMismatch
@@ -18,8 +18,10 @@ from recollect.core.scope import Scope
 from recollect.core.time import iso
 from recollect.deletion.suppression import Rejections, SuppressionList
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, audit_write
+from recollect.memories.promotion import KeptChoice
 from recollect.ports import Items, Model, Timeline
 from recollect.rules.groups import SummaryRules
+from recollect.summaries.choosing import Remember
 from recollect.summaries.draft import Draft, MakeSummary, SummaryTask, failure_of
 from recollect.summaries.goals import Goal, GoalSources, NamedGoal, merge_goals
 from recollect.summaries.late import MOST_COVERED
@@ -68,9 +70,10 @@ class SummaryOrder:
 
 @dataclass(frozen=True, slots=True)
 class SummaryMade:
-    """The summary that was stored."""
+    """The summary that was stored, and what became of the messages that the model chose to remember."""
 
     summary: Summary
+    choice: KeptChoice = field(default_factory=KeptChoice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +94,17 @@ class _Work:
 
 
 class Summarize:
-    """The use case behind `POST …/summaries` and the scheduled run. `scope` without a persona: the default one."""
+    """The use case behind `POST …/summaries` and the scheduled run. `scope` without a persona: the default one.
 
-    def __init__(self, timeline: Timeline, items: Items, model: Model) -> None:
+    With `remember` the model is asked too which messages to remember.
+    """
+
+    def __init__(self, timeline: Timeline, items: Items, model: Model, remember: Remember | None = None) -> None:
         self._items = items
         self._read = ReadBacklog(timeline, items)
         self._gate = SuppressionList(items)
         self._make = MakeSummary(model)
+        self._remember = remember
 
     def summarize(self, scope: Scope, order: SummaryOrder) -> SummaryMade | NotDue:
         """Makes a summary if one is due, or forced. Household plays no part.
@@ -126,7 +133,10 @@ class Summarize:
     def _run(self, work: _Work) -> SummaryMade | NotDue:
         try:
             draft = self._draft(work)
-            return SummaryMade(self._store(work, draft)) if draft is not None else self._without_text(work)
+            if draft is None:
+                return self._without_text(work)
+            choice = self._keep(work, draft)  # first: what a summary covers no model is asked about again
+            return SummaryMade(self._store(work, draft), choice)
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             self._let_go(work, error)
             raise
@@ -141,6 +151,7 @@ class Summarize:
             seed=work.order.seed,
             remaining_seconds=work.order.remaining_seconds,
             tenant=work.scope.tenant,
+            choosable=self._remember.choosable(work.scope.tenant) if self._remember else None,
         )
         rejections = self._gate.load(work.scope)
         covers = work.due.covers[:MOST_COVERED]
@@ -149,6 +160,16 @@ class Summarize:
         if draft is not None:
             draft.complete &= len(covers) == len(work.due.covers)
         return draft
+
+    def _keep(self, work: _Work, draft: Draft) -> KeptChoice:
+        """Makes memories of what the models chose; a failure is the summary's, so that the next run does both."""
+        kept = KeptChoice()
+        if self._remember is not None:
+            for model, refs in draft.chosen.items():
+                kept += self._remember.keep(work.scope.user, refs, model, work.order.now)
+        if draft.unusable:
+            self._count(work, draft.unusable)
+        return kept
 
     def _store(self, work: _Work, draft: Draft) -> Summary:
         def attempt() -> Summary:
@@ -230,14 +251,14 @@ class Summarize:
         try:
             self._change(work, lambda state: state.failed(work.order.now, by_itself))
             if isinstance(error, UpstreamFailed | OutOfTime):
-                self._count(work, error)
+                self._count(work, failure_of(error))
         except RecollectError:
             return
 
-    def _count(self, work: _Work, error: RecollectError) -> None:
+    def _count(self, work: _Work, kinds: Mapping[str, int]) -> None:
         key, now = failures_key(work.scope.persona_id), work.order.now
         known = self._items.get(work.scope.user, [key]).get(key)
-        counts = failures_with(known.value if known else {}, failure_of(error), iso(now))
+        counts = failures_with(known.value if known else {}, kinds, iso(now))
         self._items.write(work.scope.user, [ItemWrite(key, counts)], now)
 
     def _change(self, work: _Work, changed: Callable[[SummaryState], SummaryState]) -> None:

@@ -196,6 +196,9 @@ def summarize(
     _show(None if isinstance(made, NotDue) else made.summary.doubted(doubted), as_json)
     if isinstance(made, NotDue):
         say(f"not due: {made.messages_since} messages and {made.days_since:.1f} days since the last summary")
+    elif made.choice.remembered:
+        count = made.choice.remembered
+        say("1 message became a memory" if count == 1 else f"{count} messages became memories")
 
 
 def _show(summary: Summary | None, as_json: bool) -> None:
