@@ -85,6 +85,20 @@ def test_summaries_and_goals(memory: Recollect, user: str) -> None:
     assert memory.patch_goal(user, goal["id"], {"goal": "Walk"})["version"] == 4
 
 
+def test_a_goal_is_set_by_the_person(memory: Recollect, user: str) -> None:
+    goal = memory.add_goal(user, "Run a marathon", check_in_frequency="weekly", idempotency_key="k")
+    assert (goal["goal"], goal["check_in_frequency"], goal["source"]) == ("Run a marathon", "weekly", "user")
+    memory.patch_goal(user, goal["id"], {"status": "completed"})
+    assert memory.add_goal(user, "Run a marathon", check_in_frequency="weekly", idempotency_key="k")["version"] == 2
+    again = memory.add_goal(user, "run a marathon")
+    assert (again["id"], again["status"], again["version"]) == (goal["id"], "active", 3)
+    other = memory.add_goal(user, "Run a marathon", persona_id="coach")
+    assert other["persona_id"] == "coach"
+    assert memory.goals(user) == [again, other]
+    with pytest.raises(Unprocessable):
+        memory.add_goal(user, " ")
+
+
 def test_signals_audit_and_ledger(memory: Recollect, user: str) -> None:
     told = memory.signal("warning", "test", severity="high", reason="latency")
     assert (told["suspended"], told["forwarded"]) == (True, True)

@@ -45,13 +45,13 @@ def test_a_decision_tells_the_words_that_it_ended_and_those_that_are_left_also_w
     memory = judged(tmp_path)
     old, new = say(memory, on(0, OLD), on(1, NEW))
     (one,) = told(memory).values()
-    assert (one.ended, one.now, one.left) == (Ending(new, f"{RENT}…"), NEW, PHONE)
+    assert (one.ended, one.now, one.left, one.nothing_left) == (Ending(new, f"{RENT}…"), NEW, PHONE, False)
     assert one.said_at == on(0, OLD).timestamp
     endings = memory.app.contradictions.telling.endings(ANNA, [old, new], memory.now)
     assert endings == {old: (one.ended,)}
     revert(memory, one.decision.id)
     (again,) = told(memory).values()
-    assert (again.ended, again.left) == (one.ended, "")
+    assert (again.ended, again.left, again.nothing_left) == (one.ended, "", False)
     assert memory.app.contradictions.telling.endings(ANNA, [old, new], memory.now) == {}
 
 
@@ -69,13 +69,13 @@ def test_what_was_ended_whole_later_is_told_of_each_decision_in_its_own_words(tm
 def test_what_two_decisions_ended_together_has_nothing_left_by_either(memory: Memory, rest: str | None) -> None:
     old, first, second = remember(memory, OLD, "The rent is 520", "Ruiz has gone")
     part = supersede(memory, old, first, words=RENT)
-    assert told(memory)[part].left == PHONE
+    assert (told(memory)[part].left, told(memory)[part].nothing_left) == (PHONE, False)
     all_of_it = supersede(memory, old, second, words=rest)
     found = told(memory)
-    assert (found[part].left, found[all_of_it].left) == ("", "")
+    assert [(one.left, one.nothing_left) for one in (found[part], found[all_of_it])] == [("", True)] * 2
     assert (found[part].ended.words, found[all_of_it].ended.words) == (f"{RENT}…", f"…{PHONE}" if rest else PHONE)
     revert(memory, all_of_it)
-    assert told(memory)[part].left == PHONE
+    assert (told(memory)[part].left, told(memory)[part].nothing_left) == (PHONE, False)
 
 
 @pytest.mark.spec("P-19", "P-24")
@@ -85,7 +85,7 @@ def test_of_a_value_that_a_newer_one_of_its_key_replaced_nothing_is_left(memory:
     part = supersede(memory, old, new, words=RENT)
     assert told(memory)[part].left == PHONE
     remember(memory, "A tent", key="home")
-    assert told(memory)[part].left == ""
+    assert (told(memory)[part].left, told(memory)[part].nothing_left) == ("", True)
 
 
 @pytest.mark.spec("P-24")
@@ -97,7 +97,7 @@ def test_of_what_was_bounded_nothing_is_left_once_the_bound_is_over(memory: Memo
     memory.app.contradictions.ledger.write_bounds(ANNA, stored, bounded, memory.now)
     assert told(memory)[part].left == PHONE
     memory.now += timedelta(days=1)
-    assert told(memory)[part].left == ""
+    assert (told(memory)[part].left, told(memory)[part].nothing_left) == ("", True)
 
 
 @pytest.mark.spec("P-22")

@@ -13,7 +13,7 @@ from recollect.core.event import EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.items import ABSENT
 from recollect.rules.groups import SummaryRules
-from recollect.summaries.goals import CheckIn, CheckInStatus, GoalStatus
+from recollect.summaries.goals import CheckIn, CheckInStatus, GoalStatus, own_goal
 from recollect.summaries.run import LostWords
 from recollect.summaries.summarize import IDS, SummaryMade, SummaryOrder
 
@@ -111,8 +111,9 @@ def goals_track(world: World) -> list[str]:
 @scenario(prepare=with_a_goal)
 def goals_add(world: World) -> list[str]:
     """As a person does."""
-    wanted = ("Meditate daily", "Learn Spanish")
-    return [world.app.summaries.goals.add(ANNA, text, "daily", world.now).goal.goal for text in wanted]
+    goals, wanted = world.app.summaries.goals, ("Meditate daily", "Learn Spanish")
+    own = [own_goal(world.app.ids.fresh(), text, "daily", None) for text in wanted]
+    return [goals.add(ANNA, one, world.now).goal.goal for one in own]
 
 
 @scenario(prepare=taught, done_already=(VersionMismatch,))

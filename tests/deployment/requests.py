@@ -50,6 +50,7 @@ _BODIES: dict[str, Any] = {
     "POST /v1/memories": {"user_id": "anna", "content": "Anna drinks green tea", "keywords": ["tea"]},
     "POST /v1/memories/delete": {"user_id": "anna", "key": "nothing", "dry_run": True},
     "PATCH /v1/users/{user_id}/memories/{memory_id}": {"content": "Anna drinks black tea"},
+    "POST /v1/users/{user_id}/goals": {"goal": "Run a marathon", "check_in_frequency": "weekly"},
     "PATCH /v1/users/{user_id}/goals/{goal_id}": {"status": "completed"},
     "POST /v1/users/{user_id}/goals/{goal_id}/check-ins": {"date": "2024-05-06", "status": "completed"},
     "POST /v1/users/{user_id}/memories/{memory_id}/merge": {

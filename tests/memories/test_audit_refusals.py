@@ -16,7 +16,7 @@ from recollect.core.scope import Scope
 from recollect.knowledge.use_cases import KnowledgeAuthor
 from recollect.memories.audit import Action, Actor, ActorKind, AuditEntry, content_hash
 from recollect.memories.audit_log import AuditFilter
-from recollect.summaries.goals import GoalStatus
+from recollect.summaries.goals import GoalStatus, own_goal
 from recollect.timeline.record import EventDraft
 
 SECRET = "The zebra sings at midnight"
@@ -83,7 +83,7 @@ def test_a_goal_that_is_a_rejected_value_is_told_of_whoever_names_it(memory: Mem
     with pytest.raises(Conflict):
         memory.app.summaries.goals.track(ANNA, SECRET, ACTIVE, None, NOON + timedelta(seconds=1))
     with pytest.raises(Conflict):
-        memory.app.summaries.goals.add(ANNA, SECRET, None, NOON + timedelta(seconds=2))
+        memory.app.summaries.goals.add(ANNA, own_goal("own", SECRET, None, None), NOON + timedelta(seconds=2))
     added, by_tool, by_person = refusals(memory)
     assert (added.actor, added.target_ids) == (USER, ())
     assert (by_tool.actor, by_tool.target_ids) == (Actor(ActorKind.MODEL, "track_goal"), ())

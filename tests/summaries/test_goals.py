@@ -251,6 +251,12 @@ def track(memory: Memory, text: str, scope: Scope = ANNA, **more: Any) -> Goal:
     )
 
 
+def add(memory: Memory, text: str, scope: Scope = ANNA, often: str | None = None, goal_id: str | None = None) -> Any:
+    """A person names a goal."""
+    own = own_goal(goal_id or memory.app.ids.fresh(), text, often, scope.persona_id)
+    return memory.app.summaries.goals.add(scope, own, NOON)
+
+
 def test_goals_are_of_a_user_and_a_persona(memory: Memory) -> None:
     run, paint, read = track(memory, "Run"), track(memory, "Paint", COACH), track(memory, "Read")
     goals = memory.app.summaries.goals
@@ -299,7 +305,7 @@ def test_check_ins_are_by_date(memory: Memory) -> None:
 
 def test_what_a_person_names_is_theirs_and_a_model_may_say_that_it_is_reached(memory: Memory) -> None:
     goals = memory.app.summaries.goals
-    added = goals.add(COACH, "Run a marathon", "weekly", NOON)
+    added = add(memory, "Run a marathon", COACH, often="weekly")
     goal = added.goal
     assert (added.created, goal.source, goal.version, goal.persona_id) == (True, Source.USER, 1, "coach")
     assert goal.set_by_user == {"goal", "check_in_frequency"}
@@ -321,14 +327,23 @@ def test_what_a_person_names_rests_on_no_event_and_goes_with_none() -> None:
 def test_the_same_words_again_are_the_same_goal_which_is_active_again(memory: Memory) -> None:
     goals = memory.app.summaries.goals
     first = track(memory, "Run a marathon")
-    known = goals.add(ANNA, "run  a MARATHON", None, NOON)
+    known = add(memory, "run  a MARATHON")
     assert (known.created, known.goal) == (False, first)
     goals.patch(ANNA, first.id, {"status": ABANDONED}, lambda _: True, NOON)
-    again = goals.add(ANNA, "Run a marathon", "weekly", NOON).goal
+    again = add(memory, "Run a marathon", often="weekly").goal
     assert (again.id, again.status, again.check_in_frequency) == (first.id, ACTIVE, "weekly")
     assert track(memory, "Run a marathon", status=COMPLETED).status == ACTIVE
-    assert goals.add(ANNA, "Run a marathon in May", None, NOON).created
+    assert add(memory, "Run a marathon in May").created
     assert len(goals.listed(ANNA)) == 2
+
+
+def test_what_an_earlier_try_stored_is_left_as_it_is_by_now(memory: Memory) -> None:
+    goals, goal_id = memory.app.summaries.goals, memory.app.ids.fresh()
+    first = add(memory, "Run a marathon", goal_id=goal_id)
+    ended = goals.patch(ANNA, goal_id, {"goal": "Run two", "status": COMPLETED}, lambda _: True, NOON)
+    again = add(memory, "Run a marathon", goal_id=goal_id)
+    assert (first.created, again.created, again.goal) == (True, True, ended)
+    assert goals.listed(ANNA) == [ended]
 
 
 def test_a_hundred_goals_are_enough(memory: Memory) -> None:
@@ -337,8 +352,8 @@ def test_a_hundred_goals_are_enough(memory: Memory) -> None:
     with pytest.raises(Conflict):
         track(memory, "Learn Spanish")
     with pytest.raises(Conflict):
-        memory.app.summaries.goals.add(ANNA, "Learn Spanish", None, NOON)
-    assert not memory.app.summaries.goals.add(ANNA, "Visit city7", None, NOON).created
+        add(memory, "Learn Spanish")
+    assert not add(memory, "Visit city7").created
     assert track(memory, "Visit city7", status=GoalStatus.COMPLETED).version == 2
 
 

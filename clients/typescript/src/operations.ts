@@ -32,6 +32,7 @@ import type {
   FeedbackRequest,
   FoundItems,
   Goal,
+  GoalAdded,
   GoalPatch,
   GoalsList,
   Health,
@@ -77,6 +78,7 @@ import type {
   MergeRulesImport,
   MergeRulesPage,
   Namespaces,
+  NewGoal,
   NewMemory,
   PutItem,
   Readiness,
@@ -308,6 +310,12 @@ export interface SummarizeArguments {
 export interface ListGoalsArguments {
   user_id: string;
   /** Absent: every persona. */
+  persona_id?: string;
+}
+
+export interface AddGoalArguments extends NewGoal {
+  user_id: string;
+  /** Absent: the default persona. */
   persona_id?: string;
 }
 
@@ -772,6 +780,11 @@ export class Operations {
   /** The goals that the user follows, or has followed. `GET /v1/users/{user_id}/goals` */
   listGoals(given: ListGoalsArguments, options?: RequestOptions): Promise<GoalsList> {
     return this.transport.send({ method: "GET", path: "/v1/users/{user_id}/goals", query: ["persona_id"], body: "none", answer: "json", keyed: false, repeatable: true, answers: [] }, given, options);
+  }
+
+  /** Sets a goal; where one has the same words already, answers 200 with that one, active again. `POST /v1/users/{user_id}/goals` */
+  addGoal(given: AddGoalArguments, options?: RequestOptions): Promise<GoalAdded> {
+    return this.transport.send({ method: "POST", path: "/v1/users/{user_id}/goals", query: ["persona_id"], body: "json", answer: "json", keyed: true, repeatable: false, answers: [] }, given, options);
   }
 
   /** Changes a goal. `PATCH /v1/users/{user_id}/goals/{goal_id}` */

@@ -390,6 +390,8 @@ export interface DecisionWords {
   until?: string;
   /** What holds of the loser by now, shortened; absent: all or nothing. */
   left?: string;
+  /** Whether nothing of the loser holds by now, whatever ended it. */
+  nothing_left: boolean;
 }
 
 export interface DecisionsPage {
@@ -646,11 +648,18 @@ export interface Goal {
   source?: "user" | "conversation" | "skill" | "system" | "inferred";
 }
 
+/** The goal; of a replayed answer whose goal was deleted since, its id. */
+export type GoalAdded = Goal | GoalRefused;
+
 export interface GoalPatch {
   goal?: string;
   status?: "active" | "completed" | "abandoned";
   /** Such as `daily`, in any words. */
   check_in_frequency?: string;
+}
+
+export interface GoalRefused {
+  refused: Array<string>;
 }
 
 export interface GoalsList {
@@ -1219,6 +1228,13 @@ export interface NewEvent {
   embedding?: Array<number>;
   /** At most 16 KiB of JSON, 8 levels. `source_id` names an importer's turn: with it, an event of the same time, conversation and role is a duplicate whatever its text. */
   metadata?: JsonObject;
+}
+
+export interface NewGoal {
+  /** What the user wants to reach. */
+  goal: string;
+  /** Such as `daily`, in any words. */
+  check_in_frequency?: string;
 }
 
 export interface NewMemory {

@@ -64,6 +64,24 @@ def test_search_as_json_has_the_shape_of_the_http_surface(memory: Run) -> None:
     assert answer["diagnostics"]["returned_count"] == 1
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical", "intent"])
+def test_search_as_json_is_the_answer_of_the_http_surface(memory: Run, app: App, mode: str) -> None:
+    bounds = ("--min-similarity", "-1", "--last-days", "100000")
+    asked = ("search", "Do I prefer tea?", "--user", "ana", "--mode", mode, *bounds, "--json")
+    told = [json.loads(memory(*asked, *more).stdout) for more in ((), ("--explain",))]
+    body = {"user_id": "ana", "query": asked[1], "mode": mode, "min_similarity": -1, "rerank": mode == "hybrid"}
+    body["time_window"] = {"last_days": 100_000}
+    with closing(Laptop(app)) as laptop:
+        served = [Caller(laptop).post("/v1/search", {**body, "explain": one}).json for one in (False, True)]
+    for one, other in zip(told, served, strict=True):
+        assert (set(one), set(one["diagnostics"])) == (set(other), set(other["diagnostics"]))
+        assert [set(found) for found in one["results"]] == [set(found) for found in other["results"]]
+        assert [found["id"] for found in one["results"]] == [found["id"] for found in other["results"]]
+        assert one["diagnostics"]["rules_version"] == other["diagnostics"]["rules_version"]
+        assert one["diagnostics"]["duration_ms"] > 0
+    assert told[0]["results"]
+
+
 def test_search_narrows_to_a_conversation(memory: Run) -> None:
     answer = json.loads(memory("search", "tea Porto", "--user", "ana", "--conversation", "c2", "--json").stdout)
     assert [found["content"] for found in answer["results"]] == ["I prefer tea\nover coffee"]

@@ -66,6 +66,27 @@ def test_of_a_memory_of_which_a_clause_ended_each_page_shows_what_it_said_what_e
 
 
 @pytest.mark.spec("P-24")
+def test_of_what_two_decisions_ended_together_nothing_is_left_on_each_page(
+    app: App, caller: Caller, visitor: Visitor
+) -> None:
+    older, newer = one_memory(caller, f"{SWIMS}, and {ADA}"), one_memory(caller, QUIT)
+    first = ended_in_part(app, older, newer, SWIMS, ANNA)
+    memory = f"/console/users/anna/memories/{older}"
+    for path in (DECISIONS, memory, f"{DECISIONS}/{first}/revert"):
+        assert "Nothing is left of it" not in visible(visitor.get(path)), path
+    assert "Set right what is left" in visible(visitor.get(DECISIONS))
+    second = ended_in_part(app, older, one_memory(caller, "Ada moved away"), ADA, ANNA)
+    for path, times in ((DECISIONS, 2), (memory, 2), *((f"{DECISIONS}/{i}/revert", 1) for i in (first, second))):
+        shown = visible(visitor.get(path))
+        assert shown.count("Nothing is left of it.") == times, path
+        assert "Left of it" not in shown, path
+    assert "Set right what is left" not in visible(visitor.get(DECISIONS))
+    visitor.do(f"{DECISIONS}/{second}/revert")
+    assert "Nothing is left of it" not in visible(visitor.get(DECISIONS))
+    assert f"Left of it: {ADA}" in visible(visitor.get(DECISIONS))
+
+
+@pytest.mark.spec("P-24")
 def test_where_only_a_part_ended_the_rest_is_kept_in_one_step_and_undone_in_one(
     app: App, caller: Caller, visitor: Visitor
 ) -> None:

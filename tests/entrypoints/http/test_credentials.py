@@ -21,6 +21,7 @@ KEYS = '{"key-a": {"tenant": "acme", "admin": true}, "key-b": {"tenant": "globex
 BODY = {"user_id": "anna", "events": [{"content": "x"}]}
 CHANGES: dict[str, Any] = {
     "MemoryPatch": {"importance": 1},
+    "NewGoal": {"goal": "Run a marathon"},
     "GoalPatch": {"status": "active"},
     "CheckInBody": {"date": "2024-05-01", "status": "missed"},
     "Resolution": {"winner": "x"},

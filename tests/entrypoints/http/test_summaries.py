@@ -20,6 +20,7 @@ from recollect.bootstrap import open_app
 from recollect.contradictions.decisions import ConflictStatus, OpenConflict, Step, conflict_write
 from recollect.core.errors import Throttled, Unavailable, UpstreamFailed
 from recollect.core.scope import Scope
+from recollect.summaries.goals import MOST_GOALS
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 SUMMARIES = "/v1/users/anna/summaries"
@@ -241,6 +242,139 @@ def test_check_ins_that_are_none_are_named(
     caller, (goal,) = goal_of(scripted, {"goal": "Meditate daily"})
     refused = caller.post(f"{GOALS}/{goal['id']}/check-ins", body)
     assert (refused.status, refused.locs) == (422, {loc})
+
+
+@pytest.mark.spec("H-03", "H-24")
+def test_a_goal_is_set_once_in_a_persons_own_words(caller: Caller) -> None:
+    made = caller.post(GOALS, {"goal": " Run a\n marathon", "check_in_frequency": "weekly"})
+    goal = made.json
+    assert (made.status, made.headers["etag"]) == (201, '"1"')
+    assert goal == {
+        "id": goal["id"], "goal": "Run a marathon", "status": "active", "check_in_frequency": "weekly",
+        "history": [], "version": 1, "source_event_ids": [], "source": "user",
+    }  # fmt: skip
+    assert caller.get(GOALS).json == {"goals": [goal]}
+    known = caller.post(GOALS, {"goal": "run a MARATHON"})
+    assert (known.status, known.headers["etag"], known.json) == (200, '"1"', goal)
+    coached = caller.post(f"{GOALS}?persona_id=coach", {"goal": "Run a marathon"})
+    assert (coached.status, coached.json["persona_id"]) == (201, "coach")
+    assert "check_in_frequency" not in coached.json
+    assert caller.get(GOALS).json == {"goals": [goal, coached.json]}
+
+
+@pytest.mark.parametrize("status", ["completed", "abandoned"])
+def test_a_goal_that_ended_is_active_again_when_it_is_set_again(caller: Caller, status: str) -> None:
+    goal = caller.post(GOALS, {"goal": "Run a marathon"}).json
+    caller.patch(f"{GOALS}/{goal['id']}", {"status": status}, if_match="*")
+    again = caller.post(GOALS, {"goal": "Run a marathon", "check_in_frequency": "daily"})
+    changed = {"status": "active", "check_in_frequency": "daily", "version": 3}
+    assert (again.status, again.json, again.headers["etag"]) == (200, goal | changed, '"3"')
+
+
+@pytest.mark.spec("P-22")
+def test_a_goal_that_went_with_its_event_is_a_new_one_when_it_is_set_again(laptop: Laptop) -> None:
+    caller = Caller(laptop)
+    (event,) = caller.added("My goal is to run a marathon.")
+    summarize(caller, "?force=true")
+    (told,) = caller.get(GOALS).json["goals"]
+    known = caller.post(GOALS, {"goal": told["goal"]}, idempotency_key="k")
+    assert (known.status, known.json) == (200, told)
+    assert laptop.send("DELETE", f"/v1/users/anna/events/{event}", None, {}).status == 204
+    assert caller.get(GOALS).json == {"goals": []}
+    replayed = caller.post(GOALS, {"goal": told["goal"]}, idempotency_key="k")
+    assert (replayed.status, replayed.json) == (200, {"refused": [told["id"]]})
+    assert replayed.headers["idempotent-replayed"] == "true"
+    again = caller.post(GOALS, {"goal": told["goal"]})
+    assert (again.status, again.json["id"] != told["id"], again.json["source_event_ids"]) == (201, True, [])
+    assert caller.get(GOALS).json == {"goals": [again.json]}
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({}, ("body", "goal")),
+        ({"goal": " \n"}, ("body", "goal")),
+        ({"goal": "g" * 501}, ("body", "goal")),
+        ({"goal": None}, ("body", "goal")),
+        ({"goal": 5}, ("body", "goal")),
+        ({"goal": "Run", "check_in_frequency": " "}, ("body", "check_in_frequency")),
+        ({"goal": "Run", "check_in_frequency": "d" * 101}, ("body", "check_in_frequency")),
+        ({"goal": "Run", "status": "completed"}, ("body", "status")),
+        ({"goal": "Run", "persona_id": "coach"}, ("body", "persona_id")),
+        ([], ("body",)),
+    ],
+)
+def test_goals_that_are_none_are_named_and_not_stored(caller: Caller, body: Any, loc: tuple[str, ...]) -> None:
+    refused = caller.post(GOALS, body)
+    assert (refused.status, refused.locs) == (422, {loc})
+    assert caller.post(f"{GOALS}?persona=x", {"goal": "Run"}).locs == {("query", "persona")}
+    assert caller.get(GOALS).json == {"goals": []}
+
+
+def test_a_goal_as_long_as_may_be_is_set(caller: Caller) -> None:
+    body = {"goal": "ü" * 500, "check_in_frequency": "ü" * 100}
+    assert caller.post(GOALS, body).status == 201
+
+
+@pytest.mark.spec("P-22")
+def test_a_rejected_value_is_no_goal(laptop: Laptop) -> None:
+    caller = Caller(laptop)
+    (event,) = caller.added("Run a marathon")
+    assert laptop.send("DELETE", f"/v1/users/anna/events/{event}?reject=true", None, {}).status == 204
+    for headers in ({}, {"idempotency_key": "k"}, {"idempotency_key": "k"}):
+        refused = caller.post(GOALS, {"goal": "run a marathon"}, **headers)
+        assert (refused.status, refused.json["type"]) == (409, "urn:recollect:problem:conflict")
+    assert caller.get(GOALS).json == {"goals": []}
+    assert caller.post("/v1/users/ben/goals", {"goal": "Run a marathon"}).status == 201
+
+
+def test_a_hundred_goals_are_enough(caller: Caller) -> None:
+    for n in range(MOST_GOALS):
+        assert caller.post(GOALS, {"goal": f"Visit city{n}"}).status == 201
+    refused = caller.post(GOALS, {"goal": "Learn Spanish"})
+    assert (refused.status, refused.json["detail"]) == (409, "there are 100 goals already")
+    assert caller.post(GOALS, {"goal": "Visit city7"}).status == 200
+    assert caller.post(f"{GOALS}?persona_id=coach", {"goal": "Learn Spanish"}).status == 201
+
+
+def test_goals_of_users_and_tenants_do_not_meet(app: App) -> None:
+    callers = [Caller(Cloud(app, {"tenant": tenant})) for tenant in ("acme", "other")]
+    places = [(caller, f"/v1/users/{user}/goals") for caller in callers for user in ("anna", "ben")]
+    made = [caller.post(path, {"goal": "Run a marathon"}, idempotency_key="k") for caller, path in places]
+    assert [one.status for one in made] == [201] * 4
+    assert len({one.json["id"] for one in made}) == 4
+    assert [caller.get(path).json["goals"] for caller, path in places] == [[one.json] for one in made]
+
+
+def test_a_goal_under_a_key_is_set_once(caller: Caller) -> None:
+    body = {"goal": "Run a marathon"}
+    goal = caller.twice(GOALS, body, "k").json
+    caller.patch(f"{GOALS}/{goal['id']}", {"status": "completed"}, if_match="*")
+    replayed = caller.post(GOALS, body, idempotency_key="k")
+    assert (replayed.status, replayed.headers["etag"]) == (201, '"2"')
+    assert replayed.json == goal | {"status": "completed", "version": 2}
+    assert caller.post(GOALS, {"goal": "Paint"}, idempotency_key="k").status == 422
+    assert caller.post(f"{GOALS}?persona_id=coach", body, idempotency_key="k").status == 201
+    assert len(caller.get(GOALS).json["goals"]) == 2
+
+
+def test_a_try_that_failed_after_it_stored_a_goal_goes_on_where_it_stopped(app: App, caller: Caller) -> None:
+    class Forgetful:
+        """Loses the first answer: as a process that dies before its record is written."""
+
+        def complete(self, *_: object) -> None:
+            raise Unavailable("gone")
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(app.parts.idempotency, name)
+
+    dying = App(app.settings, _With(app.parts, "idempotency", Forgetful()))
+    later = {"x_recollect_now": at(hours=1)}
+    died = Caller(Cloud(dying)).post(GOALS, {"goal": "Run"}, idempotency_key="k", x_recollect_now=at())
+    (stored,) = caller.get(GOALS).json["goals"]
+    retried = caller.post(GOALS, {"goal": "Run"}, idempotency_key="k", **later)
+    assert (died.status, retried.status, retried.json) == (503, 201, stored)
+    assert caller.get(GOALS).json == {"goals": [stored]}
 
 
 def test_a_check_in_under_a_key_is_noted_once(scripted: tuple[App, ScriptedModel]) -> None:

@@ -587,6 +587,23 @@ class AsyncResources:
         call = get("users", user_id, "goals", query={"persona_id": persona_id})
         return list((await self._answer(call))["goals"])
 
+    async def add_goal(
+        self,
+        user_id: str,
+        goal: str,
+        *,
+        check_in_frequency: str | None = None,
+        persona_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """Sets a goal and answers it; one of the same words is active again. Raises Conflict for a rejected value.
+
+        A retry's response has `refused` alone where it was deleted since.
+        """
+        body = {"goal": goal, "check_in_frequency": check_in_frequency}
+        call = post_once(idempotency_key, "users", user_id, "goals", body=body, query={"persona_id": persona_id})
+        return await self._answer(call)
+
     async def patch_goal(
         self,
         user_id: str,

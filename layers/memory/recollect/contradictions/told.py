@@ -67,8 +67,8 @@ class Sides:
 class ToldDecision:
     """A decision with what it ended, the loser as it was said and what is left of it, and what holds instead.
 
-    `left` is what holds of the loser by now, whatever ended the rest: empty where all of it does, or nothing. Of
-    `sides` the older is the loser.
+    `left` is what holds of the loser by now, whatever ended the rest: empty where all of it does, or nothing, which
+    is `nothing_left`. Of `sides` the older is the loser.
     """
 
     decision: Decision
@@ -77,6 +77,7 @@ class ToldDecision:
     ended: Ending
     now: str
     left: str = ""
+    nothing_left: bool = False
     sides: Sides = Sides()
 
 
@@ -108,10 +109,19 @@ class _Record:
 
     def left(self, now: datetime) -> str:
         """Those that hold now, where others of the memory do not; empty where all hold, or none."""
+        held = self._held(now)
+        return "" if self.memory is None or held is None or held.content == self.memory.content else held.content
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether nothing of it holds now, and no other memory took it in."""
         if self.memory is None:
-            return ""
-        held = seen(as_it_stands(self.memory, self.event), SearchFilters(now=now))
-        return "" if held is None or held.content == self.memory.content else held.content
+            return self.event.superseded_by is not None
+        return self.memory.status is not MemoryStatus.MERGED and self._held(now) is None
+
+    def _held(self, now: datetime) -> Memory | None:
+        if self.memory is None:
+            return None
+        return seen(as_it_stands(self.memory, self.event), SearchFilters(now=now))
 
 
 class TellDecisions:
@@ -201,13 +211,14 @@ def _told(decision: Decision, records: Mapping[str, _Record], made: Memory | Non
     if loser is None:
         ended = Ending(decision.winner, GONE, whole=True)
         about = words_about(newer.words, ended.words) if newer is not None else GONE
-        return ToldDecision(decision, None, GONE, ended, about, sides=Sides(newer=newer))
+        return ToldDecision(decision, None, GONE, ended, about, nothing_left=True, sides=Sides(newer=newer))
     memory = made or loser.memory
     ended = _ended(decision, loser, memory, "" if newer is None else newer.words)
     older = Said(loser.event.content if memory is None else memory.content, loser.said_at)
     was, sides = words_about(older.words, ended.words), Sides(older, newer, _places(memory, decision.winner))
     about = words_about(newer.words, ended.words) if newer is not None else GONE
-    return ToldDecision(decision, older.at, was, ended, about, words_about(loser.left(now), ended.words), sides)
+    left = words_about(loser.left(now), ended.words)
+    return ToldDecision(decision, older.at, was, ended, about, left, loser.is_over(now), sides)
 
 
 def _said(record: _Record | None, now: datetime) -> Said | None:

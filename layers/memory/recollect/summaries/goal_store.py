@@ -26,7 +26,6 @@ from recollect.summaries.goals import (
     find_goal,
     in_the_same_words,
     merge_goals,
-    own_goal,
 )
 from recollect.summaries.storage import GOALS, goal_in, goal_key, goal_write
 
@@ -70,26 +69,29 @@ class GoalStore:
             raise NotFound("no such goal")
         return goal
 
-    def add(self, scope: Scope, goal: str, check_in_frequency: str | None, now: datetime) -> AddedGoal:
-        """A person names a goal: the stored one of the same words is active again, else a new one is made.
+    def add(self, scope: Scope, own: Goal, now: datetime) -> AddedGoal:
+        """A person names a goal (`own_goal`): the stored one of the same words is active again, else `own` is stored.
 
-        `goal` has 1 to 500 characters on one line, a frequency at most 100. A new goal has source `user`.
+        One that has its id already is left as it is by now, and counts as created: an earlier try stored it.
 
         Raises Conflict where there are 100 goals already, and for a rejected value.
         """
-        own = own_goal(self._ids.fresh(), goal, check_in_frequency, scope.persona_id)
         if not self._gate.load(scope).admits_goal(own):
-            self._refuse(scope, _person(scope), goal, [], now)
+            self._refuse(scope, _person(scope), own.goal, [], now)
 
         def attempt() -> AddedGoal:
             stored = self.listed(scope)
-            before = in_the_same_words(stored, goal)
-            if before is None and len(stored) >= MOST_GOALS:
-                raise Conflict(f"there are {MOST_GOALS} goals already")
-            after = own if before is None else before.said_again(check_in_frequency)
-            return AddedGoal(self._write(scope, before, after, _person(scope), now), created=before is None)
+            made = next((one for one in stored if one.id == own.id), None)
+            return self._named(scope, stored, own, now) if made is None else AddedGoal(made, created=True)
 
         return retry_on_conflict(attempt, "a goal")
+
+    def _named(self, scope: Scope, stored: Sequence[Goal], own: Goal, now: datetime) -> AddedGoal:
+        before = in_the_same_words(stored, own.goal)
+        if before is None and len(stored) >= MOST_GOALS:
+            raise Conflict(f"there are {MOST_GOALS} goals already")
+        after = own if before is None else before.said_again(own.check_in_frequency)
+        return AddedGoal(self._write(scope, before, after, _person(scope), now), created=before is None)
 
     def patch(
         self, scope: Scope, goal_id: str, changes: Mapping[str, Any], accepts: Callable[[int], bool], now: datetime

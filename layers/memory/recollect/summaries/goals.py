@@ -245,7 +245,10 @@ def _made(named: NamedGoal, goal_id: str, persona_id: str | None) -> Goal:
 
 
 def own_goal(goal_id: str, goal: str, check_in_frequency: str | None, persona_id: str | None) -> Goal:
-    """A goal that a person names: its words are theirs, a model may still say that it is reached."""
+    """A goal that a person names: its words are theirs, a model may still say that it is reached.
+
+    `goal` has 1 to 500 characters on one line, a frequency at most 100. Its source is `user`.
+    """
     own = Goal(id=goal_id, goal="", persona_id=persona_id).patched({"goal": goal})
     return own if check_in_frequency is None else own.patched({"check_in_frequency": check_in_frequency})
 

@@ -11,7 +11,15 @@ from recollect.core.time import utc_now
 from recollect.entrypoints.cli.commands import AsJson, CommandGroup, PersonaScope, whole_id
 from recollect.entrypoints.cli.console import required_text, say, write_json, write_list
 from recollect.entrypoints.http.representations import goal_json
-from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.goals import (
+    LONGEST_FREQUENCY,
+    LONGEST_GOAL,
+    CheckIn,
+    CheckInStatus,
+    Goal,
+    GoalStatus,
+    own_goal,
+)
 from recollect.summaries.model_answer import check_in_date
 
 GoalId: TypeAlias = Annotated[str, typer.Argument(metavar="GOAL", help="Its id as `list` shows it, or how it begins.")]
@@ -43,7 +51,8 @@ def add(
 ) -> None:
     """Sets a goal and prints it; one of the same words is active again. Without --persona the default persona's."""
     often = None if check_in_frequency is None else _frequency(check_in_frequency)
-    added = app.summaries.goals.add(scope, _goal(goal), often, utc_now())
+    own = own_goal(app.ids.fresh(), _goal(goal), often, scope.persona_id)
+    added = app.summaries.goals.add(scope, own, utc_now())
     write_json(goal_json(added.goal))
     say("added" if added.created else "known already")
 

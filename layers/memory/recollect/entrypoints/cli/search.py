@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
-from typing import Annotated, Any
+from time import perf_counter
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -27,8 +28,8 @@ from recollect.entrypoints.cli.console import (
     write_line,
 )
 from recollect.entrypoints.cli.narrowing import Filtered, Narrowing, Since, Until
-from recollect.entrypoints.http.representations import MOST_DAYS, event_json, result_json
-from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, intent_json
+from recollect.entrypoints.http.representations import MOST_DAYS, event_json
+from recollect.entrypoints.http.routes.retrieval import INTENT, NEAR_MISSES, Took, intent_shown, search_shown
 from recollect.intent.retrieve import IntentAnswer, IntentQuestion
 from recollect.memories.representation import replacement_note
 from recollect.memories.storage import memory_json
@@ -76,8 +77,8 @@ def search(
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Searches a user's memory."""
-    semantic, now = mode is SearchMode.SEMANTIC, utc_now()
+    """Searches a user's memory; with --json it is the answer of `POST /v1/search`."""
+    semantic, now, started = mode is SearchMode.SEMANTIC, utc_now(), perf_counter()
     filters = Narrowing(wanted, since, until, last_days).filters(now, conversation)
     text = required_text(query, "the query")
     if mode is SearchMode.INTENT:
@@ -96,19 +97,22 @@ def search(
         rerank=rerank and mode is SearchMode.HYBRID,
     )
     answer = app.retrieval.memory.search(scope, request)
+    explained = text if explain else None
     if as_json:
-        write_json(search_shape(answer, text if explain else None))
+        took = Took.since(started, app.rules.resolved(scope.tenant))
+        write_json(search_shown(answer, explained, took).document())
     else:
-        _show(answer, text if explain else None)
+        _show(answer, explained)
         _show_near_misses(answer, text)
     _warn(answer.diagnostics)
 
 
 def _by_intent(app: App, scope: Scope, asked: IntentQuestion, explain: bool, as_json: bool) -> None:
-    answer = app.intent.retrieve(scope, asked, app.rules.resolved(scope.tenant))
+    started, rules = perf_counter(), app.rules.resolved(scope.tenant)
+    answer = app.intent.retrieve(scope, asked, rules)
     explained = asked.text if explain else None
     if as_json:
-        write_json(intent_json(answer, explained))
+        write_json(intent_shown(answer, explained, Took.since(started, rules)).document())
     else:
         _show(answer, explained)
     if answer.fallback is not None:
@@ -157,32 +161,6 @@ def _why(result: SearchResult, asked: str) -> str:
 def _warn(diagnostics: SearchDiagnostics) -> None:
     warn_of_missing(diagnostics.missing, by_words=diagnostics.fallback == "lexical")
     warn_of_pending(diagnostics.pending, cut=diagnostics.tail_cut)
-
-
-def search_shape(answer: SearchAnswer, asked: str | None) -> dict[str, Any]:
-    """Results and diagnostics of a search; `asked` is the question where each is to be explained."""
-    found = answer.diagnostics
-    near = {"near_misses": [result_json(result, asked) for result in answer.near_misses]} if asked is not None else {}
-    return {
-        "results": [result_json(result, asked) for result in answer.results],
-        **near,
-        "diagnostics": _present(
-            matched_count=found.matched_count,
-            filtered_count=found.filtered_count,
-            returned_count=found.returned_count,
-            dropped={reason.value: count for reason, count in found.dropped.items()},
-            exact=found.exact,
-            fallback=found.fallback,
-            missing=list(found.missing) or None,
-            tail=found.tail,
-            tail_cut=found.tail_cut,
-            pending=found.pending,
-        ),
-    }
-
-
-def _present(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def timeline(

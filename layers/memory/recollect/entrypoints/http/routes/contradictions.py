@@ -127,13 +127,14 @@ class DecisionWords(AnswerModel):
     since: Maybe[Time] = Field(None, description="The day from which they do not hold, where that was told before.")
     until: Maybe[Time] = Field(None, description="When they hold again.")
     left: Maybe[str] = Field(None, description="What holds of the loser by now, shortened; absent: all or nothing.")
+    nothing_left: bool = Field(description="Whether nothing of the loser holds by now, whatever ended it.")
 
     @classmethod
     def of(cls, told: ToldDecision) -> Self:
         """The words of one decision."""
         sides = told.sides
         both = {"winner": QuotedWords.of(sides.newer, told.now), "loser": QuotedWords.of(sides.older, told.was)}
-        return cls.made_of(told.ended, **both, ended=sides.places, left=told.left or None)
+        return cls.made_of(told, told.ended, **both, ended=sides.places, left=told.left or None)
 
 
 class ConflictWords(AnswerModel):

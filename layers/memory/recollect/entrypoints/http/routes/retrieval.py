@@ -1,6 +1,6 @@
 """Reading: events as they stand, conversations, search, feedback, and the bus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Annotated, Any, Self
@@ -61,7 +61,9 @@ from recollect.retrieval.filters import DropReason, SearchFilters, TimeWindow
 from recollect.retrieval.pipeline import RecallRequest
 from recollect.retrieval.ranking import Mode
 from recollect.retrieval.reasons import RELATED
+from recollect.retrieval.search import SearchAnswer as Found
 from recollect.retrieval.search import SearchDiagnostics as Seen
+from recollect.rules.groups import Rules
 from recollect.timeline.listing import DEFAULT_WINDOW
 from recollect.timeline.timeline import COUNTED_RECORDS, WindowPage, WindowQuery
 
@@ -148,11 +150,16 @@ class RetrievalStats(AnswerModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Took:
+class Took:
     """What only a request knows: the rules that held for it, and its time."""
 
-    rules_version: str = ""
-    duration_ms: float = 0.0
+    rules_version: str
+    duration_ms: float
+
+    @classmethod
+    def since(cls, started: float, rules: Rules) -> Self:
+        """`started` is a `perf_counter`."""
+        return cls(rules.version, _milliseconds_since(started))
 
 
 class SearchDiagnostics(AnswerModel):
@@ -172,7 +179,7 @@ class SearchDiagnostics(AnswerModel):
     stats: Maybe[RetrievalStats] = None
 
     @classmethod
-    def of(cls, seen: Seen, returned: int, took: _Took, **of_intent: Any) -> Self:
+    def of(cls, seen: Seen, returned: int, took: Took, **of_intent: Any) -> Self:
         """What was counted, of a search by intent with its own statistics."""
         return cls.made_of(seen, took, returned_count=returned, fallback=seen.fallback or None, **of_intent)
 
@@ -306,17 +313,20 @@ def search(app: App, request: Request, body: SearchRequest) -> Reply:
     rules = app.begin_rules(scope.tenant)
     use = app.retrieval.memory if request.call.is_asked_for else app.retrieval.uncounted
     answer = use.search(scope, recall)
-    asked = (body.query or "") if body.explain else None
+    shown = search_shown(answer, (body.query or "") if body.explain else None, Took.since(started, rules.result()))
+    named = ("matched_count", "returned_count", "missing", "tail_cut", "pending")
+    log = {name: getattr(shown.diagnostics, name) for name in named}
+    return Reply(200, shown, log={**log, "mode": body.mode})
+
+
+def search_shown(answer: Found, asked: str | None, took: Took) -> SearchAnswer:
+    """The answer; `asked` is the question where each hit is to be explained, and the near misses are shown."""
     found, near = ([ResultAnswer.of(one, asked) for one in part] for part in (answer.results, answer.near_misses))
     fitting = within_page([*found, *near])
     results, behind = fitting[: len(found)], fitting[len(found) :]
-    took = _Took(rules.result().version, _milliseconds_since(started))
     diagnostics = SearchDiagnostics.of(answer.diagnostics, len(results), took)
-    named = ("matched_count", "returned_count", "missing", "tail_cut", "pending")
-    log = {name: getattr(diagnostics, name) for name in named}
-    near_misses = list(behind) if body.explain else None
-    shown = SearchAnswer(results=list(results), diagnostics=diagnostics, near_misses=near_misses)
-    return Reply(200, shown, log={**log, "mode": body.mode})
+    near_misses = None if asked is None else list(behind)
+    return SearchAnswer(results=list(results), diagnostics=diagnostics, near_misses=near_misses)
 
 
 def _recall_request(app: App, request: Request, body: SearchRequest) -> RecallRequest:
@@ -348,9 +358,8 @@ def _search_by_intent(app: App, request: Request, body: SearchRequest) -> Reply:
     question = _intent_question(body, filters)
     answer = app.intent.retrieve(scope, question, rules)
     asked = question.text if body.explain else None
-    results = [ResultAnswer.of(one, asked) for one in answer.results]
-    took = _Took(rules.result().version, _milliseconds_since(started))
-    return Reply(200, _shown(answer, results, took), log=_intent_log(answer), metrics=_intent_metrics(answer))
+    shown = intent_shown(answer, asked, Took.since(started, rules.result()))
+    return Reply(200, shown, log=_intent_log(answer), metrics=_intent_metrics(answer))
 
 
 def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuestion:
@@ -365,14 +374,9 @@ def _intent_question(body: SearchRequest, filters: SearchFilters) -> IntentQuest
     )
 
 
-def intent_json(answer: IntentAnswer, asked: str | None) -> dict[str, Any]:
-    """The answer, less what only a request knows."""
-    shown = _shown(answer, [ResultAnswer.of(one, asked) for one in answer.results], _Took())
-    return shown.model_dump(mode="json", by_alias=True, exclude={"diagnostics": {"rules_version", "duration_ms"}})
-
-
-def _shown(answer: IntentAnswer, results: Sequence[ResultAnswer], took: _Took) -> SearchAnswer:
-    fitting = within_page(results)
+def intent_shown(answer: IntentAnswer, asked: str | None, took: Took) -> SearchAnswer:
+    """The answer; `asked` is the question where each hit is to be explained."""
+    fitting = within_page([ResultAnswer.of(one, asked) for one in answer.results])
     stats = RetrievalStats.made_of(
         answer.stats,
         retrieval_time_ms=round(answer.stats.retrieval_time.total_seconds() * 1000, 3),

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from recollect.app import App
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import InvalidInput, NotFound
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
 from recollect.entrypoints.http.cursors import listing_of, page_reply, start_of
@@ -29,13 +29,22 @@ from recollect.entrypoints.http.models import (
 )
 from recollect.entrypoints.http.representations import GoalAnswer, SummaryAnswer
 from recollect.entrypoints.http.routing import USER, Routes
-from recollect.summaries.goals import LONGEST_FREQUENCY, LONGEST_GOAL, CheckIn, CheckInStatus, Goal, GoalStatus
+from recollect.summaries.goals import (
+    LONGEST_FREQUENCY,
+    LONGEST_GOAL,
+    CheckIn,
+    CheckInStatus,
+    Goal,
+    GoalStatus,
+    own_goal,
+)
 from recollect.summaries.model_answer import check_in_date
 from recollect.summaries.storage import key_of
 from recollect.summaries.summarize import IDS, NotDue, SummaryOrder
 from recollect.summaries.summary import Reason, Summary
 
-_GOAL = f"{USER}/goals/{{goal_id}}"
+_GOALS = f"{USER}/goals"
+_GOAL = f"{_GOALS}/{{goal_id}}"
 _DAYS_DIGITS = 6
 _LONGEST_SECONDS = 28.0  # an HTTP API answers for the function after 30
 
@@ -75,8 +84,11 @@ class SummariesQuery(GoalsQuery, Paged):
     pass
 
 
-class SummarizeQuery(RequestModel):
+class NewGoalQuery(RequestModel):
     persona_id: Maybe[Identifier] = Field(None, description="Absent: the default persona.")
+
+
+class SummarizeQuery(NewGoalQuery):
     force: YesOrNo = Field("false", description="Makes one before it is due.")
 
 
@@ -84,12 +96,19 @@ class GoalQuery(RequestModel):
     persona_id: Maybe[Identifier] = Field(None, description="Where given, the goal must be that persona's.")
 
 
+_Frequency = Maybe[Annotated[str, _Line(LONGEST_FREQUENCY)]]
+_OFTEN = "Such as `daily`, in any words."
+
+
+class NewGoal(RequestModel):
+    goal: Annotated[str, _Line(LONGEST_GOAL)] = Field(description="What the user wants to reach.")
+    check_in_frequency: _Frequency = Field(None, description=_OFTEN)
+
+
 class GoalPatch(RequestModel):
     goal: Maybe[Annotated[str, _Line(LONGEST_GOAL)]] = None
     status: Maybe[Annotated[GoalStatus, OneOf(*GoalStatus)]] = None
-    check_in_frequency: Maybe[Annotated[str, _Line(LONGEST_FREQUENCY)]] = Field(
-        None, description="Such as `daily`, in any words."
-    )
+    check_in_frequency: _Frequency = Field(None, description=_OFTEN)
 
 
 class CheckInBody(RequestModel, title="CheckIn"):
@@ -116,6 +135,14 @@ class SummaryWritten(SummaryMade, title="SummaryMade"):
 
 class GoalsList(AnswerModel):
     goals: list[GoalAnswer]
+
+
+class GoalRefused(AnswerModel):
+    refused: list[str]
+
+
+class GoalAdded(RootModel[GoalAnswer | GoalRefused], defer_build=True):
+    """The goal; of a replayed answer whose goal was deleted since, its id."""
 
 
 routes = Routes()
@@ -183,7 +210,7 @@ def _made(app: App, scope: Scope, answer: Answer) -> SummaryMade:
     return SummaryWritten.made_of(due=True, reason=answer.body["reason"], summary=summary, refused=refused)
 
 
-@routes.get(f"{USER}/goals", answer=GoalsList)
+@routes.get(_GOALS, answer=GoalsList)
 def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
     """The goals that the user follows, or has followed.
 
@@ -192,6 +219,34 @@ def list_goals(app: App, request: Request, query: GoalsQuery) -> Reply:
     scope = request.scope(query)
     goals = app.summaries.goals.listed(scope, every_persona=scope.persona_id is None)
     return Reply(200, GoalsList.made_of(goals=goals), log={"returned": len(goals)})
+
+
+@routes.post(_GOALS, answer=GoalAdded, good=(200, 201), errors=(409,), idempotent=True)
+def add_goal(app: App, request: Request, query: NewGoalQuery, body: NewGoal) -> Reply:
+    """Sets a goal; where one has the same words already, answers 200 with that one, active again.
+
+    An idempotency record holds its id alone.
+    """
+    scope = request.scope(query)
+
+    def work(attempt: Attempt) -> Answer:
+        own = own_goal(attempt.seed.nth(0), body.goal, body.check_in_frequency, scope.persona_id)
+        added = app.summaries.goals.add(scope, own, request.now)
+        return Answer(201 if added.created else 200, {"id": added.goal.id}, added.goal)
+
+    answer = idempotent(app, request, work, about=[scope.user_id, scope.persona_id])
+    goal = answer.made or _goal_if_there(app, scope, answer.body["id"])
+    log = {"created": answer.status == 201, "refused": goal is None}
+    if goal is None:
+        return answer.reply(GoalRefused(refused=[answer.body["id"]]), log)
+    return answer.reply(GoalAnswer.model_validate(goal), log, etag(goal.version))
+
+
+def _goal_if_there(app: App, scope: Scope, goal_id: str) -> Goal | None:
+    try:
+        return app.summaries.goals.one(scope, goal_id)
+    except NotFound:
+        return None
 
 
 @routes.add("PATCH", _GOAL, answer=GoalAnswer, errors=(404, 409, 412, 428), needs_version=True)
