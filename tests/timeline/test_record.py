@@ -63,6 +63,11 @@ def test_what_is_default_is_not_stored() -> None:
     }  # fmt: skip
 
 
+def test_what_is_null_is_absent() -> None:
+    empty = {"tags": None, "metadata": None, "expires_at": None, "event_type": None, "views": None}
+    assert from_record({**to_record(event()), **empty}) == event()
+
+
 def test_a_newer_format_is_refused_and_named() -> None:
     with pytest.raises(StoredDataError, match=f"reads format {FORMAT_VERSION}"):
         from_record({**to_record(event()), "format": FORMAT_VERSION + 1})
@@ -78,9 +83,12 @@ def test_a_newer_format_is_refused_and_named() -> None:
         {**to_record(event()), "timestamp": "2024-05-14T12:00:00"},
         {**to_record(event()), "recorded_at": "2024-05-14"},
         {**to_record(event()), "surplus": 1},
+        {**to_record(event()), "role": ["user"]},
+        {**to_record(event()), "content": None},
+        [to_record(event())],
     ],
 )
-def test_a_corrupt_record_is_an_error_of_ours(broken: dict[str, object]) -> None:
+def test_a_corrupt_record_is_an_error_of_ours(broken: Any) -> None:
     with pytest.raises(StoredDataError):
         from_record(broken)
 

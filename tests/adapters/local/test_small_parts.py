@@ -1,5 +1,6 @@
 """The publisher's subscribers, and what the timeline in SQLite promises beyond the port."""
 
+import json
 from contextlib import suppress
 from datetime import timedelta
 
@@ -18,6 +19,7 @@ from recollect.core.scope import Scope
 from recollect.memories.memory import promoted
 from recollect.retrieval.filters import DropReason, TimeWindow
 from recollect.timeline.bus import BusEvent, episodic_saved, semantic_saved
+from recollect.timeline.record import to_record
 from recollect.timeline.timeline import COUNTED_RECORDS, TAIL_EVENTS
 
 
@@ -25,6 +27,15 @@ from recollect.timeline.timeline import COUNTED_RECORDS, TAIL_EVENTS
 def test_a_row_that_is_no_record_is_an_error_of_ours(row: str) -> None:
     with pytest.raises(StoredDataError):
         event_of(row)
+
+
+def test_a_row_that_goes_on_behind_its_record_is_an_error_of_ours(scope: Scope) -> None:
+    said = an_event(scope)
+    record = json.dumps(to_record(said))
+    assert event_of(record) == said
+    for row in (record + record, record + " ", record + "x"):
+        with pytest.raises(StoredDataError):
+            event_of(row)
 
 
 def test_subscribers_get_what_is_published(database: Database, scope: Scope) -> None:

@@ -268,7 +268,7 @@ def ordered(columns: FilterColumns, places: Places, scores: NDArray[np.float64],
         last = order[limit - 1]
         level = (scores > scores[last]) | ((scores == scores[last]) & (times >= times[last]))
         order = order[level[order]]
-    return {int(places[i]): float(scores[i]) for i in order}
+    return dict(zip(places[order].tolist(), scores[order].tolist(), strict=True))
 
 
 def ranks(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 
 from recollect.context.rendering import (
     INPUT_PREFIX,
@@ -75,6 +76,7 @@ def fit_prompt(
     """
     cuts = [*_memory_cuts(parts.memories), *_from_the_end(Part.WEB_RESULTS, parts.web_results)]
 
+    @cache
     def text_after(number: int) -> str:
         kept = without(parts, cuts[:number])
         return render_prompt(kept.web_results, [selected.item for selected in kept.memories], kept.user_input, now)
@@ -94,12 +96,16 @@ def fit_messages(
     parts = replace(parts, memories=outside_raw_window(parts))
     cuts = message_cuts(parts)
 
+    @cache
+    def messages_after(number: int) -> tuple[Message, ...]:
+        return render_messages(without(parts, cuts[:number]), fence, now)
+
     def size_after(number: int) -> int:
-        return sum(count(message.content) for message in render_messages(without(parts, cuts[:number]), fence, now))
+        return sum(count(message.content) for message in messages_after(number))
 
     number = _fewest_cuts(len(cuts), size_after, token_budget)
     kept = without(parts, cuts[:number])
-    return FittedMessages(render_messages(kept, fence, now), kept, tuple(cuts[:number]), size_after(number))
+    return FittedMessages(messages_after(number), kept, tuple(cuts[:number]), size_after(number))
 
 
 def check_input(user_input: str, token_budget: int | None, count: Counter = count_tokens) -> None:
@@ -121,6 +127,8 @@ def message_cuts(parts: ContextParts) -> list[Cut]:
 
 def without(parts: ContextParts, cuts: Sequence[Cut]) -> ContextParts:
     """The parts without what is cut."""
+    if not cuts:
+        return parts
     cut_away = frozenset(cuts)
     return replace(
         parts,

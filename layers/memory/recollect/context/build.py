@@ -40,7 +40,7 @@ from recollect.context.selection import (
 from recollect.context.sources import ContextQuestion, ContextSources, Gathered
 from recollect.contradictions.doubts import FindDoubts, NewestConflicts
 from recollect.core.errors import Unavailable, UpstreamFailed
-from recollect.core.event import Event
+from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.knowledge.entries import KnowledgeEntry
 from recollect.memories.memory import Memory, Origin
@@ -283,7 +283,7 @@ class RelevantHits:
         """With marks as long as any that it may get."""
         against = next(iter(self.disputes.sides.get(identity, ())), None)
         ended, said = self.disputes.ended.get(identity, ()), self.disputes.said.get(identity)
-        return replace(item, against=against, ended=ended, said=said)
+        return replace(item, against=against, ended=ended, said=said) if against or ended or said else item
 
 
 class BuildContext:
@@ -424,7 +424,9 @@ def _raw_item(event: Event, stored: Mapping[str, Memory], filters: SearchFilters
     edited = own is not None and own.content.strip() != event.content.strip()
     said = replace(event, content=own.content) if own is not None and edited else event
     merged = stored.get(own.superseded_by) if own is not None and own.superseded_by else None
-    return replace(_item(said, None), ended=no_longer_holds(event, own, filters, merged))
+    ended = no_longer_holds(event, own, filters, merged)
+    item = _item(said, None, None, {})
+    return replace(item, ended=ended) if ended else item
 
 
 def _effective(given: GivenRules, request: ContextRequest) -> Rules:
@@ -435,15 +437,19 @@ def _effective(given: GivenRules, request: ContextRequest) -> Rules:
 def _items(
     events: Iterable[Event], recalled: Recalled, scores: Iterable[float | None] = repeat(None)
 ) -> list[ContextItem]:
-    found = (_item(event, recalled.memories.get(event.id), score) for event, score in zip(events, scores, strict=False))
-    return [replace(item, replaces=recalled.replaces.get(item.id, ())) for item in found]
+    memories, replaces = recalled.memories, recalled.replaces
+    both = zip(events, scores, strict=False)
+    return [_item(event, memories.get(event.id), score, replaces) for event, score in both]
 
 
-def _item(event: Event, memory: Memory | None, score: float | None = None) -> ContextItem:
+def _item(
+    event: Event, memory: Memory | None, score: float | None, replaces: Mapping[str, tuple[EventRef, ...]]
+) -> ContextItem:
     """A record is one item with its memory (P-1); a directly saved memory has no source but itself."""
     shown = represented(event, memory)
+    item_id = memory.id if memory else event.id
     return ContextItem(
-        id=memory.id if memory else event.id,
+        id=item_id,
         content=shown.content,
         timestamp=event.timestamp,
         importance=shown.importance,
@@ -452,4 +458,5 @@ def _item(event: Event, memory: Memory | None, score: float | None = None) -> Co
         source_event_ids=memory.source_event_ids if memory else (event.id,),
         score=score,
         speaker=event.speaker,
+        replaces=replaces.get(item_id, ()),
     )

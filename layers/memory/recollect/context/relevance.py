@@ -109,15 +109,19 @@ def those_that_fit(
     left = memory_tokens - sum(_size(one.item, now) for one in wished)
     chosen: dict[int, ContextItem] = {}
     for rank, item in enumerate(relevant, start=1):
-        without = replace(item, ended=(), said=None)
+        without = _without_ended(item)
         if (size := _size(without, now)) <= left:
             chosen[rank], left = without, left - size
-    for rank, without in chosen.items():
+    for rank in [rank for rank, item in chosen.items() if item is not relevant[rank - 1]]:
         whole = relevant[rank - 1]
-        if (more := _size(whole, now) - _size(without, now)) <= left:
+        if (more := _size(whole, now) - _size(chosen[rank], now)) <= left:
             chosen[rank], left = whole, left - more
     hits = (Selected(item, Section.SEMANTIC, search_reason(item, rank)) for rank, item in chosen.items())
     return tuple(sorted((*wished, *hits), key=lambda one: (one.item.timestamp, one.item.id)))
+
+
+def _without_ended(item: ContextItem) -> ContextItem:
+    return replace(item, ended=(), said=None) if item.ended or item.said is not None else item
 
 
 def _size(item: ContextItem, now: datetime) -> int:
@@ -130,6 +134,8 @@ def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Si
 
     def marked(item: ContextItem) -> ContextItem:
         others = sides.get(item.identity, ())
+        if not others and item.against is None and not item.ended:
+            return item
         beside = [one for one in others if one.id in shown]
         newer = (one.said_at for one in beside or others if one.newer)
         against = next(iter(() if beside else others), None)
@@ -137,7 +143,7 @@ def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Si
         ended = tuple(replace(one, instead=None) if one.by in shown else one for one in item.ended)
         return replace(item, doubted_at=next(newer, None), against=against, holds_until=until, ended=ended)
 
-    return tuple(replace(one, item=marked(one.item)) for one in chosen)
+    return tuple(Selected(marked(one.item), one.section, one.reason, one.because) for one in chosen)
 
 
 def without_repeated_questions(best_first: Iterable[Ranked]) -> tuple[Ranked, ...]:
@@ -145,10 +151,13 @@ def without_repeated_questions(best_first: Iterable[Ranked]) -> tuple[Ranked, ..
     asked: list[FloatArray] = []
     kept: list[Ranked] = []
     for one in best_first:
-        vector = one.candidate.vector if one.candidate.role == ASKING else None
-        if vector is None or all(float(unit(vector) @ unit(other)) < _NEARLY_EQUAL for other in asked):
+        if one.candidate.role != ASKING or one.candidate.vector is None:
             kept.append(one)
-            asked += [vector] if vector is not None else []
+            continue
+        vector = unit(one.candidate.vector)
+        if all(float(vector @ other) < _NEARLY_EQUAL for other in asked):
+            kept.append(one)
+            asked.append(vector)
     return tuple(kept)
 
 
@@ -157,22 +166,27 @@ def without_echoes(best_first: Sequence[Ranked]) -> tuple[Ranked, ...]:
 
     "Noted: you live in Leith" has a cosine of 0.69 with "I live in Leith", what only is about it 0.43 and less.
     """
-    told = ((one, one.candidate.vector) for one in best_first if one.candidate.role == Role.USER)
-    said = [(one, unit(vector)) for one, vector in told if vector is not None]
+    answers = {one.id: one.candidate.vector for one in best_first if one.candidate.role == Role.BOT}
+    own = _own_words(best_first) if answers else []
     kept: dict[str, Ranked] = {}
     for one in best_first:
-        original = _echoed(one, said)
+        original = _echoed(answers.get(one.id), own)
         shown = one if original is None else replace(original, score=max(one.score, original.score))
         kept.setdefault(shown.id, shown)
     return tuple(kept.values())
 
 
-def _echoed(one: Ranked, said: Sequence[tuple[Ranked, FloatArray]]) -> Ranked | None:
-    """The user's line that it is most alike, where it is nearly that; None of what is no assistant's."""
-    if one.candidate.role != Role.BOT or one.candidate.vector is None or not said:
+def _own_words(best_first: Sequence[Ranked]) -> list[tuple[Ranked, FloatArray]]:
+    told = ((one, one.candidate.vector) for one in best_first if one.candidate.role == Role.USER)
+    return [(one, unit(vector)) for one, vector in told if vector is not None]
+
+
+def _echoed(vector: FloatArray | None, own: Sequence[tuple[Ranked, FloatArray]]) -> Ranked | None:
+    """The user's line that an assistant's of this vector is most alike, where it is nearly that."""
+    if vector is None or not own:
         return None
-    vector = unit(one.candidate.vector)
-    likeness, original = max(((float(vector @ other), each) for each, other in said), key=lambda pair: pair[0])
+    answer = unit(vector)
+    likeness, original = max(((float(answer @ other), each) for each, other in own), key=lambda pair: pair[0])
     return original if likeness >= _NEARLY_EQUAL else None
 
 

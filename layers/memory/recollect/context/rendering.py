@@ -123,12 +123,14 @@ def _instead(item: ContextItem) -> str:
 
 
 def _ended(item: ContextItem, now: datetime) -> str:
+    if not item.ended:
+        return ""
     told = (
         f"until {day_of(one.since, now)}: “{_beginning(one.words, _ENDED_WORDS)}”"
         + (f"; then: “{_beginning(one.instead)}”" if one.instead else "")
         for one in item.ended[:_MOST_ENDED]
     )
-    return f" ({'; '.join(told)})" if item.ended else ""
+    return f" ({'; '.join(told)})"
 
 
 def _beginning(text: str, most_words: int = _WORDS_OF_THE_OTHER) -> str:

@@ -233,12 +233,12 @@ class _Places:
         free = max(self._total - len(self._seated), 0)
         for offer in invited[:free]:
             self._seated[offer.item.identity] = (offer, offer.reason)
+        taken = f"all {self._total} places were taken"
         for offer in invited[free:]:
-            told = f"all {self._total} places were taken"
-            self._refused.setdefault(offer.item.identity, (told, f"{told[0].upper()}{told[1:]}."))
+            self._refused.setdefault(offer.item.identity, (taken, f"{taken[0].upper()}{taken[1:]}."))
+        behind = f"not among the first {limit} of its source"
         for offer in waiting:
-            told = f"not among the first {limit} of its source"
-            self._refused.setdefault(offer.item.identity, (told, _BEHIND[offer.section].format(limit)))
+            self._refused.setdefault(offer.item.identity, (behind, _BEHIND[offer.section].format(limit)))
         return invited[free:]
 
     def displace(self, offer: _Offer, delta: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from recollect.core.errors import StoredDataError, Unavailable
@@ -349,19 +350,19 @@ class _Read:
 
 def _gathered(scope: Scope, question: ContextQuestion, rules: Rules, read: _Read) -> Gathered:
     found = {event_id: read.events[event_id] for event_id in read.ids if event_id in read.events}
-    visible = _visible(scope, question, found.values())
+    visible = _newest_first(_visible(scope, question, found.values()))
     shown = _that_hold(question, read.recalled, visible)
     wishes = [read.events[event_id] for event_id in read.recalled.wishes if event_id in read.events]
     wished = _that_hold(question, read.recalled, _visible(scope, question, wishes))
     own = _own_event(question, visible)
     conversation = [e for e in shown if question.conversation_id in (None, e.conversation_id)]
-    raw_candidates = [e for e in visible if _in_raw_window(scope, question, e) and e is not own]
-    raw = [e for e in raw_candidates if not read.background.covers(scope, e)]
+    raw_candidates = (e for e in visible if _in_raw_window(scope, question, e) and e is not own)
+    raw = (e for e in raw_candidates if not read.background.covers(scope, e))
     return Gathered(
-        recent=tuple(e for e in _newest_first(conversation) if e is not own and e.event_type is not EventType.MEMORY),
+        recent=tuple(e for e in conversation if e is not own and e.event_type is not EventType.MEMORY),
         recalled=read.recalled,
         important=tuple(e for e in shown if e is not own and not e.derives_nothing),
-        raw_window=tuple(reversed(_newest_first(raw)[: rules.summary.raw_window])),
+        raw_window=tuple(reversed(list(islice(raw, rules.summary.raw_window)))),
         input_event=own,
         background=read.background,
         wishes=tuple(e for e in wished if e is not own),
@@ -378,9 +379,14 @@ def _that_hold(question: ContextQuestion, recalled: Recalled, visible: Sequence[
     """Of these what nothing superseded and the question's filters admit."""
     filters = question.filters
     superseded = set() if filters.include_superseded else recalled.slots.superseded(visible)
-    current = (event for event in visible if event.id not in superseded)
-    fitting = (event for event in current if filters.window.contains(event.timestamp) and fits(event, filters))
-    return [event for event in fitting if memory_drop_reason(recalled.memories.get(event.id), filters) is None]
+    return [
+        event
+        for event in visible
+        if event.id not in superseded
+        and filters.window.contains(event.timestamp)
+        and fits(event, filters)
+        and memory_drop_reason(recalled.memories.get(event.id), filters) is None
+    ]
 
 
 def _with_superseded(filters: SearchFilters) -> SearchFilters:
@@ -396,14 +402,14 @@ def _with_superseded(filters: SearchFilters) -> SearchFilters:
     )
 
 
-def _own_event(question: ContextQuestion, events: Iterable[Event]) -> Event | None:
+def _own_event(question: ContextQuestion, newest_first: Sequence[Event]) -> Event | None:
     """The event named, else the conversation's newest user event of equal trimmed content (P-2)."""
     if question.input_event_id is not None:
-        return next((event for event in events if event.id == question.input_event_id), None)
+        return next((event for event in newest_first if event.id == question.input_event_id), None)
     said = question.text.strip()
-    own = (event for event in _newest_first(events) if event.role is Role.USER and not event.is_carrier)
-    there = (event for event in own if question.conversation_id in (None, event.conversation_id))
-    return next((event for event in there if event.content.strip() == said), None)
+    same = (event for event in newest_first if event.content.strip() == said)
+    own = (event for event in same if event.role is Role.USER and not event.is_carrier)
+    return next((event for event in own if question.conversation_id in (None, event.conversation_id)), None)
 
 
 def _in_raw_window(scope: Scope, question: ContextQuestion, event: Event) -> bool:

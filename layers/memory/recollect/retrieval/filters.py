@@ -27,9 +27,6 @@ class DropReason(StrEnum):
     THRESHOLD = "threshold"
 
 
-_EQUAL = ("conversation_id", "event_type", "key", "space_id", "source", "agent_id", "app_id", "namespace")
-
-
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
     """Both ends inclusive; None is open (A-50)."""
@@ -121,11 +118,18 @@ def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReaso
 def fits(event: Event, filters: SearchFilters) -> bool:
     """Whether the event has what the filters name."""
     return (
-        all(getattr(filters, name) in (None, getattr(event, name)) for name in _EQUAL)
-        and set(filters.tags) <= set(event.tags)
+        filters.conversation_id in (None, event.conversation_id)
+        and filters.event_type in (None, event.event_type)
+        and filters.key in (None, event.key)
+        and filters.space_id in (None, event.space_id)
+        and filters.source in (None, event.source)
+        and filters.agent_id in (None, event.agent_id)
+        and filters.app_id in (None, event.app_id)
+        and filters.namespace in (None, event.namespace)
+        and (not filters.tags or set(filters.tags) <= set(event.tags))
         and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
         and lies_below(event.namespace, filters.namespace_prefix)
-        and (filters.where == EVERYTHING or holds(filters.where, event_fields(event)))
+        and (filters.where is EVERYTHING or holds(filters.where, event_fields(event)))
     )
 
 

@@ -50,7 +50,7 @@ class Candidate:
 
 def rank_order(candidate: Candidate, score: float) -> tuple[float, datetime, str]:
     """The sort key of candidates, greatest first: score to nine digits; ties: newer first, then id (A-25)."""
-    return round(score, 9), candidate.timestamp, candidate.ref.id
+    return round(score, 9), candidate.ref.timestamp, candidate.ref.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,8 +199,15 @@ class SearchPipeline:
         encoding = self._encoded(request, missing)
         vector, tokens = (encoding.vector, encoding.tokens) if encoding else (None, None)
         terms = query_terms(request.text, _MOST_TERMS)
-        query = Query(text=request.text, terms=terms, vector=vector, mode=request.mode, tokens=tokens)
-        query = replace(query, moment=request.filters.moment, of_now=self._of_now(request, encoding))
+        query = Query(
+            text=request.text,
+            terms=terms,
+            vector=vector,
+            mode=request.mode,
+            tokens=tokens,
+            moment=request.filters.moment,
+            of_now=self._of_now(request, encoding),
+        )
         nomination = NominationRequest(
             filters=request.filters,
             limit=max(PER_ARM, request.wanted),

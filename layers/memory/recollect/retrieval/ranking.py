@@ -3,10 +3,11 @@
 Engines only nominate; this module decides, so that SQLite and OpenSearch give one order.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import repeat
 from types import MappingProxyType
 
 from recollect.core.vectors import FloatArray, TokenVectors
@@ -186,7 +187,7 @@ def _mixed(
     keeps = [QUESTION_SHARE if candidate.role == ASKING else 1.0 for candidate in candidates]
     similarity, raw = _measures(candidates, query, statistics)
     raw |= {"bm25": lexical, "exchange_words": exchange_words(lexical, exchanges.best(lexical))}
-    normal = {name: by_maximum([max(0.0, value or 0.0) for value in values], keeps) for name, values in raw.items()}
+    normal = {name: by_maximum(values, keeps) for name, values in raw.items()}
     known = [cosine is not None for cosine in similarity]
     normal |= {name: with_estimates(normal[name], known, normal["bm25"]) for name in _BY_VECTOR}
     hints = {
@@ -195,13 +196,20 @@ def _mixed(
         "said_by_user": said_by_user(candidates),
     }
     parts = {name: _weighed(values, getattr(policy, name), keeps) for name, values in (normal | hints).items()}
-    sums = [sum(values) for values in zip(*parts.values(), strict=True)]
+    sums = _sums(parts.values())
     wholes = [total / keep for total, keep in zip(sums, keeps, strict=True)]
     lifts = {"exchange": exchanges.best(wholes), "beside": exchanges.best(wholes, BESIDE)}
-    parts |= {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
-    scores = [sum(values) for values in zip(*parts.values(), strict=True)]
+    lifted = {name: _weighed(values, getattr(policy, name), keeps) for name, values in lifts.items()}
+    scores = _sums([sums, *lifted.values()])
     timeliness, of_time = timely_shares(candidates, scores, query, policy)
-    return _ranked(candidates, parts | of_time, {"similarity": similarity, **raw, **hints, **lifts, **timeliness})
+    scores = _sums([scores, *of_time.values()])
+    signals = {"similarity": similarity, **raw, **hints, **lifts, **timeliness}
+    return _ranked(candidates, scores, signals, parts | lifted | of_time)
+
+
+def _sums(columns: Iterable[Sequence[float]]) -> list[float]:
+    """The sum of each row."""
+    return list(map(sum, zip(*columns, strict=True)))
 
 
 def timely_shares(
@@ -233,10 +241,10 @@ def _weighed(values: Sequence[float], weight: float, keeps: Sequence[float]) -> 
 
 
 def _ranked(
-    candidates: Sequence[Candidate], parts: Mapping[str, list[float]], raw: Mapping[str, Sequence[float | None]]
+    candidates: Sequence[Candidate],
+    scores: Sequence[float],
+    signals: Mapping[str, Sequence[float | None]],
+    shares: Mapping[str, Sequence[float]],
 ) -> list[Ranked]:
-    scores = [sum(values) for values in zip(*parts.values(), strict=True)]
-    return [
-        Ranked(candidate, score, Row(raw, place), Row(parts, place))
-        for place, (candidate, score) in enumerate(zip(candidates, scores, strict=True))
-    ]
+    places = range(len(candidates))
+    return list(map(Ranked, candidates, scores, map(Row, repeat(signals), places), map(Row, repeat(shares), places)))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
+from operator import mul
 
 from recollect.core.vectors import FloatArray
 from recollect.retrieval.nomination import ASKING, Candidate
@@ -47,7 +48,7 @@ class Vectors:
             return cls(len(candidates), (), None, None)
         import numpy
 
-        matrix = numpy.stack([vector for _, vector in found])
+        matrix = numpy.array([vector for _, vector in found])
         return cls(len(candidates), tuple(place for place, _ in found), matrix, _lengths(matrix))
 
 
@@ -102,13 +103,14 @@ class Exchanges:
 
     Only candidates are compared. Reading two turns either side moved recall on the dev sets by less than their noise.
     `said` are the candidates' places in the order said, of which an exchange is a stretch: `spans` has start and end
-    for each. Ids order records of one instant.
+    for each, `voices` a number for who speaks. `asking` are the places in that order of those that only ask. Ids order
+    records of one instant.
     """
 
     said: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
-    voices: tuple[tuple[bool, str | None], ...]
-    asking: tuple[bool, ...]
+    voices: tuple[int, ...]
+    asking: tuple[int, ...]
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate]) -> "Exchanges":
@@ -116,9 +118,9 @@ class Exchanges:
         spans: list[tuple[int, int]] = []
         for _, talk in groupby(order, key=lambda one: one[0]):
             spans += _stretches([moment for _, moment, _, _ in talk], len(spans))
-        said = tuple(place for _, _, _, place in order)
-        asking = tuple(candidates[place].role == ASKING for place in said)
-        return cls(said, tuple(spans), tuple(voice_of(candidates[place]) for place in said), asking)
+        ordered = [candidates[place] for _, _, _, place in order]
+        asking = tuple(here for here, candidate in enumerate(ordered) if candidate.role == ASKING)
+        return cls(tuple(place for *_, place in order), tuple(spans), tuple(numbered_voices(ordered)), asking)
 
     def best(self, values: Sequence[float], within: int | None = None) -> list[float]:
         """The greatest of these values that each candidate may take from its exchange, at least 0.
@@ -126,22 +128,23 @@ class Exchanges:
         It takes from itself too, and at most `within` places away, which are counted among the candidates. From a
         record that only asks it takes only if that is another speaker's.
         """
-        found = [0.0] * len(values)
-        lent = {voice: self._lent(values, voice) for voice in set(self.voices)}
-        known: dict[tuple[tuple[bool, str | None], int, int], float] = {}
-        for here, (place, (start, end)) in enumerate(zip(self.said, self.spans, strict=True)):
+        found, lent = [0.0] * len(values), self._lent(values)
+        known: dict[tuple[int, int, int], float] = {}
+        for here, (place, voice, (start, end)) in enumerate(zip(self.said, self.voices, self.spans, strict=True)):
             if within is not None:
                 start, end = max(start, here - within), min(end, here + within + 1)
-            voice = self.voices[here]
             if (voice, start, end) not in known:  # most of an exchange have the same stretch
-                known[voice, start, end] = max(0.0, max(lent[voice][start:end]))
+                known[voice, start, end] = max(lent[voice][start:end])
             found[place] = known[voice, start, end]
         return found
 
-    def _lent(self, values: Sequence[float], voice: tuple[bool, str | None]) -> list[float]:
-        """The values in the order said, 0 for what lends nothing to this voice."""
-        every = zip(self.said, self.voices, self.asking, strict=True)
-        return [0.0 if asks and own == voice else values[place] for place, own, asks in every]
+    def _lent(self, values: Sequence[float]) -> list[list[float]]:
+        """For each voice the values in the order said, at least 0, and 0 for what lends nothing to it."""
+        ordered = [max(0.0, values[place]) for place in self.said]
+        lent = [ordered.copy() for _ in range(max(self.voices, default=-1) + 1)]
+        for here in self.asking:
+            lent[self.voices[here]][here] = 0.0
+        return lent
 
 
 def _stretches(moments: Sequence[datetime], before: int) -> list[tuple[int, int]]:
@@ -157,9 +160,10 @@ def _stretches(moments: Sequence[datetime], before: int) -> list[tuple[int, int]
     return found
 
 
-def voice_of(candidate: Candidate) -> tuple[bool, str | None]:
-    """Who speaks: an assistant is one, and each user who has a name."""
-    return candidate.role == "bot", candidate.speaker
+def numbered_voices(candidates: Sequence[Candidate]) -> list[int]:
+    """A number from 0 for who speaks in each: an assistant is one, and each user who has a name."""
+    numbers: dict[tuple[bool, str | None], int] = {}
+    return [numbers.setdefault((one.role == "bot", one.speaker), len(numbers)) for one in candidates]
 
 
 def exchange_words(lexical: Sequence[float], lent: Sequence[float]) -> list[float]:
@@ -199,14 +203,15 @@ def said_by_user(candidates: Sequence[Candidate]) -> list[float]:
     return [1.0 if c.role in _OF_USERS else 0.0 for c in candidates]
 
 
-def by_maximum(values: Sequence[float], counted: Sequence[float]) -> list[float]:
-    """Each value as a share of the greatest, at most 1; all 0 where none is above 0.
+def by_maximum(values: Sequence[float | None], counted: Sequence[float]) -> list[float]:
+    """Each value as a share of the greatest, from 0 to 1; 0 for one that is absent, all 0 where none is above 0.
 
     A value sets the scale by the share of it that counts: a question is no full measure of statements. 0 means "not
     alike" or "no such word", not the weakest nomination, so that shares do not depend on how far an engine read.
     """
-    high = max((value * share for value, share in zip(values, counted, strict=True)), default=0.0)
-    return [min(value / high, 1.0) if high > 0 else 0.0 for value in values]
+    known = [value if value and value > 0 else 0.0 for value in values]
+    high = max(map(mul, known, counted), default=0.0)
+    return [1.0 if value > high else value / high for value in known] if high > 0 else known
 
 
 def with_estimates(shares: Sequence[float], known: Sequence[bool], words: Sequence[float]) -> list[float]:

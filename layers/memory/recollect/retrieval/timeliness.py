@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from heapq import nlargest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recollect.retrieval.nomination import ASKING, Candidate, rank_order
-from recollect.retrieval.signals import voice_of
+from recollect.retrieval.signals import numbered_voices
 
 if TYPE_CHECKING:
     import numpy
@@ -58,7 +57,8 @@ def timely(
     told = [place for place, candidate in enumerate(candidates) if candidate.role != ASKING]
     if len(told) < _ENOUGH_TO_COMPARE:
         return found
-    places = nlargest(AMONG, told, key=lambda place: rank_order(candidates[place], scores[place]))
+    told.sort(key=lambda place: rank_order(candidates[place], scores[place]), reverse=True)
+    places = told[:AMONG]
     shares = numpy.array([max(scores[place], 0.0) / best for place in places])
     chosen = [candidates[place] for place in places]
     outdone, renewed = _by_age(chosen, shares)
@@ -98,11 +98,10 @@ def _likeness(candidates: Sequence[Candidate]) -> Floats:
     """(n, n) cosines without the mean, 0 where negative or of two speakers."""
     import numpy
 
-    matrix = numpy.stack([candidate.vector for candidate in candidates if candidate.vector is not None])
-    rest = matrix.astype(numpy.float64) - matrix.mean(axis=0)
+    matrix = numpy.array([candidate.vector for candidate in candidates if candidate.vector is not None])
+    rest = numpy.subtract(matrix, matrix.mean(axis=0), dtype=numpy.float64)
     lengths = numpy.linalg.norm(rest, axis=1)
     rest /= numpy.where(lengths == 0, 1, lengths)[:, None]
-    voices = {voice: number for number, voice in enumerate(dict.fromkeys(map(voice_of, candidates)))}
-    said_by = numpy.array([voices[voice_of(candidate)] for candidate in candidates])
+    said_by = numpy.array(numbered_voices(candidates))
     alike: Floats = numpy.where(said_by[:, None] == said_by, numpy.clip(rest @ rest.T, 0.0, 1.0), 0.0)
     return alike

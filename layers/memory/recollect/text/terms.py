@@ -217,9 +217,8 @@ def extract_keywords(text: str) -> tuple[str, ...]:
     It removes no stop word and stems nothing (R-14, R-15), and drops only words under 2 UTF-8 bytes (P-6: "I" goes, the
     Russian "у" stays).
     """
-    words = (word.lower() for word in split_words(text))
     # Two UTF-8 bytes or more: only a single ASCII character has fewer.
-    return tuple(word for word in words if len(word) > 1 or not word.isascii())
+    return tuple(word for word in map(str.lower, split_words(text)) if len(word) > 1 or not word.isascii())
 
 
 def query_words(text: str) -> tuple[str, ...]:
@@ -297,5 +296,8 @@ def bm25_scores(
 
 
 def _bm25(weights: Sequence[tuple[str, float]], counts: Mapping[str, int], penalty: float) -> float:
-    found = ((weight, count) for term, weight in weights if (count := counts.get(term)))
-    return sum(weight * count / (count + penalty) for weight, count in found)
+    found = 0.0
+    for term, weight in weights:
+        if count := counts.get(term):
+            found += weight * count / (count + penalty)
+    return found

@@ -7,9 +7,10 @@ import base64
 import hashlib
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -22,7 +23,6 @@ from recollect.rules.importance import content_type_of, extract_tags, score
 
 FORMAT_VERSION = 1
 
-_DATES = ("timestamp", "recorded_at", "expires_at", "superseded_at", "holds_until")
 _DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {
         "event_type": "conversation",
@@ -48,24 +48,20 @@ def to_record(event: Event) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Event:
-    """Reads a record. Raises StoredDataError for a corrupt one or another format."""
+    """Reads a record; what is absent or null is the event's own default.
+
+    Raises StoredDataError for a corrupt one or another format.
+    """
     try:
-        fields = {**_DEFAULTS, **_without_format(dict(record))}
-        fields |= {name: _instant(fields[name]) for name in _DATES if fields.get(name)}
-        embedding = fields.get("embedding")
-        return Event(
-            **fields
-            | {
-                "role": Role(fields["role"]),
-                "content_type": ContentType(fields["content_type"]),
-                "event_type": EventType(fields["event_type"]),
-                "source": Source(fields["source"]),
-                "tags": tuple(fields["tags"]),
-                "namespace": tuple(fields["namespace"]),
-                "metadata": MappingProxyType(dict(fields["metadata"])),
-                "embedding": base64.b64decode(embedding) if embedding else None,
-            }
-        )
+        version = record["format"]
+        if version != FORMAT_VERSION:
+            raise StoredDataError(f"written in format {version}, this release reads format {FORMAT_VERSION}")
+        fields = {
+            _NAMES[name]: _READERS[name](value) if name in _READERS else value
+            for name, value in record.items()
+            if value is not None and name != "format"
+        }
+        return Event(**fields)
     except (KeyError, TypeError, ValueError) as error:
         raise StoredDataError(f"an event's record cannot be read: {type(error).__name__}") from error
 
@@ -78,11 +74,30 @@ def _instant(text: str) -> datetime:
     return found
 
 
-def _without_format(record: dict[str, Any]) -> dict[str, Any]:
-    version = record.pop("format")
-    if version != FORMAT_VERSION:
-        raise StoredDataError(f"written in format {version}, this release reads format {FORMAT_VERSION}")
-    return record
+def _metadata(read: Mapping[str, Json]) -> Mapping[str, Json]:
+    return MappingProxyType(dict(read))
+
+
+def _member(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
+    """Finds a member by its value, some times faster than the enumeration does. Raises KeyError."""
+    return {one.value: one for one in kind}.__getitem__
+
+
+_NAMES: Mapping[str, str] = {name: name for name in Event.__slots__}
+"""An event's fields by the names of a record: equal names, of which the constructor knows its own at once."""
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("timestamp", "recorded_at", "expires_at", "superseded_at", "holds_until"), _instant),
+    "role": _member(Role),
+    "content_type": _member(ContentType),
+    "event_type": _member(EventType),
+    "source": _member(Source),
+    "tags": tuple,
+    "namespace": tuple,
+    "metadata": _metadata,
+    "embedding": base64.b64decode,
+}
+"""How the fields are read that JSON has no form of."""
 
 
 def _to_json(value: object) -> object:

@@ -41,7 +41,7 @@ def slot_of(event: Event) -> tuple[str, str, str] | None:
 
 def named_slot(event: Event) -> tuple[str, str, str] | None:
     """The slot that its key names, whether it fills it or holds over its value for a while; None without a key."""
-    key = slot_key(event.key, event.labels)
+    key = None if event.key is None else slot_key(event.key, event.labels)
     return None if key is None else (event.persona_id or "", event.household_id or "", key)
 
 

@@ -2,9 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from recollect.adapters.local.database import Database
@@ -46,7 +48,7 @@ class SqliteItems:
                 for row in chunked_in(connection, _GET, names, user, path.collection, _labels(path.labels))
             ]
         found = {item.key: item for item in map(_item, rows)}
-        return {key: found[key] for key in keys if key in found}
+        return {key: found[key] for key in keys if key in found} if found else {}
 
     def write(self, owner: Scope, writes: Sequence[ItemWrite], now: datetime) -> list[Item | None]:
         """All or none, on the disk when this returns; within `together`, with that commit.
@@ -115,11 +117,8 @@ def _write(connection: sqlite3.Connection, user: int, write: ItemWrite, text: st
     return Item(write.key, json.loads(text), version + 1, now, write.due)
 
 
-def _by_path(keys: Sequence[ItemKey]) -> Iterable[tuple[ItemPath, list[str]]]:
-    found: dict[ItemPath, list[str]] = {}
-    for key in keys:
-        found.setdefault(key.path, []).append(key.key)
-    return found.items()
+def _by_path(keys: Sequence[ItemKey]) -> Iterator[tuple[ItemPath, list[str]]]:
+    return ((path, [one.key for one in some]) for path, some in groupby(keys, key=attrgetter("path")))
 
 
 @lru_cache(maxsize=_CACHED_PATHS)

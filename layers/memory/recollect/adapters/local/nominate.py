@@ -61,8 +61,9 @@ class NominationQuery:
         """Candidates, statistics, and the tally if asked for; durable events count, projected or not."""
         counted = tally(self._columns, self._masks, self._threshold) if self._request.count else None
         shown = admitted(self._documents, self._masks)
-        found = self._candidates(shown, self._request.limit, nominate_by_words.READ_MOST)
-        old, standing = self._superseded(), self._standing(shown)
+        lexical = self._lexical()
+        found = self._candidates(shown, self._request.limit, nominate_by_words.READ_MOST, lexical)
+        old, standing = self._superseded(), self._standing(shown, lexical)
         return Nominations(found, self._statistics, counted, includes_tail=True, superseded=old, standing=standing)
 
     def _labelled(self, asked: Asked) -> Mask:
@@ -74,20 +75,21 @@ class NominationQuery:
     def _superseded(self) -> tuple[Candidate, ...]:
         limit = self._request.most_superseded
         mask = only_superseded(self._documents, self._masks) if limit else None
-        most = nominate_by_words.READ_ENOUGH
-        return self._candidates(mask, limit, most) if mask is not None and mask.any() else ()
+        if mask is None or not mask.any():
+            return ()
+        return self._candidates(mask, limit, nominate_by_words.READ_ENOUGH, self._lexical())
 
-    def _standing(self, shown: Mask) -> tuple[Candidate, ...]:
+    def _standing(self, shown: Mask, lexical: LexicalArm) -> tuple[Candidate, ...]:
+        """Of the shown ones, so that the lists that the lexical arm read of those have their counts too."""
         if self._request.standing is None:
             return ()
         leaders = farthest(self._columns, own_words(self._documents, shown), self._request.standing)
-        return self._read_candidates(leaders, MOST_STANDING, self._lexical())
+        return self._read_candidates(leaders, MOST_STANDING, lexical)
 
     def _lexical(self) -> LexicalArm:
         return LexicalArm(self._connection, self._user, self._columns, self._statistics)
 
-    def _candidates(self, among: Mask, limit: int, read_most: int) -> tuple[Candidate, ...]:
-        lexical = self._lexical()
+    def _candidates(self, among: Mask, limit: int, read_most: int, lexical: LexicalArm) -> tuple[Candidate, ...]:
         return self._read_candidates(self._leaders(among, limit, lexical, read_most), limit, lexical)
 
     def _read_candidates(
@@ -124,8 +126,9 @@ class NominationQuery:
         """How often each term is in the documents at these positions, by the lists that the arm read."""
         counted: list[dict[str, int]] = [{} for _ in places]
         for term, counts in lexical.counts(np.array(places, dtype=np.int64)):
-            for index in np.flatnonzero(counts):
-                counted[index][term] = int(counts[index])
+            there = np.flatnonzero(counts)
+            for index, count in zip(there.tolist(), counts[there].tolist(), strict=True):
+                counted[index][term] = count
         rows = self._columns["row"][places].tolist()
         count_words(self._connection, self._user, lexical.unread, dict(zip(rows, counted, strict=True)))
         return counted

@@ -38,6 +38,7 @@ _LAST = "\U0010ffff"
 _DOCUMENTS = (
     "SELECT row, id, timestamp, conversation, length, role, speaker, importance FROM documents WHERE row IN ({})"
 )
+_FREQUENCIES = "SELECT term, doc FROM word_frequencies WHERE term IN ({})"
 # FTS5 stores the columns of `words` in `words_content`: reading it directly takes half the time.
 _WORDS = "SELECT id, c0 FROM words_content WHERE id IN ({})"
 _POSTINGS = """SELECT w.doc, count(*), d.length, d.timestamp, d.id FROM word_places w CROSS JOIN documents d
@@ -201,9 +202,8 @@ def labelled_rows(connection: sqlite3.Connection, user_number: int, asked: Asked
 def user_statistics(connection: sqlite3.Connection, user: User, terms: Sequence[str]) -> TermStatistics:
     """The user's documents, terms in all, and the documents of each term."""
     prefix = term_prefix(user.number)
-    query = "SELECT doc FROM word_frequencies WHERE term = ?"
-    found = ((term, connection.execute(query, (prefix + term,)).fetchone()) for term in terms)
-    return TermStatistics(user.documents, user.terms, {term: row[0] if row else 0 for term, row in found})
+    found = dict(chunked_in(connection, _FREQUENCIES, [prefix + term for term in terms]))
+    return TermStatistics(user.documents, user.terms, {term: found.get(prefix + term, 0) for term in terms})
 
 
 def rarest_first(statistics: TermStatistics) -> list[str]:
@@ -237,7 +237,7 @@ class Found(NamedTuple):
 
 def found_at(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Found]:
     """The documents of these rows that this transaction sees."""
-    return {row[0]: Found(*row) for row in chunked_in(connection, _DOCUMENTS, rows)}
+    return {found.row: found for found in map(Found._make, chunked_in(connection, _DOCUMENTS, rows))}
 
 
 def candidate(found: Found, arms: Mapping[Arm, int], counts: Mapping[str, int], vector: FloatArray | None) -> Candidate:

@@ -20,6 +20,7 @@ from recollect.timeline.slots import slot_key, slot_of
 SPOKEN = f"event_type <> '{EventType.MEMORY}'"
 """The condition that an event is not only a memory's carrier."""
 
+_JSON = json.JSONDecoder()  # as `_text` writes: without the spaces around it that `loads` looks for in as long again
 _AT_ONCE = 500  # SQLite takes a bounded number of parameters
 _BURY = "INSERT OR IGNORE INTO identities (scope, identity, event_id, conversation) VALUES (?, ?, NULL, NULL)"
 _KNOWN = "SELECT identity, event_id FROM identities WHERE scope = ? AND identity IN ({})"
@@ -176,9 +177,11 @@ def write_slot_entry(
 def event_of(record: str) -> Event:
     """The event of a record. Raises StoredDataError."""
     try:
-        read = json.loads(record)
+        read, end = _JSON.raw_decode(record)
     except ValueError as error:
         raise StoredDataError("an event's row is no JSON") from error
+    if end < len(record):
+        raise StoredDataError("an event's row is more than one JSON value")
     return from_record(read)
 
 
