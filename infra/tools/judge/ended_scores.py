@@ -19,6 +19,7 @@ from recollect.text.omission import left_of
 _OLDER_AT, _NEWER_AT = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
 SETTLED, REWORDED, ASKED, STANDS = "settled", "reworded", "asked", "stand"
 """What becomes of a pair. Reworded: a value was put in the place of another, so that nothing ends."""
+_MOST_OF_IT, _SHORT_WORD, _LITTLE = 0.7, 6, 0.05
 Flags = NDArray[np.bool_]
 
 
@@ -53,10 +54,17 @@ def _shares(settled: Sequence[Marking]) -> str:
         return ""
     caught = np.mean([one.ended[one.wanted].mean() for one in settled])
     lost = np.mean([one.ended[~one.wanted].mean() if not one.wanted.all() else 0.0 for one in settled])
-    whole = np.mean([one.ended.all() for one in settled])
+    whole, right = np.mean([one.ended.all() for one in settled]), np.mean([_is_right(one) for one in settled])
     return (
-        f"; of the settled {caught:.3f} of the ended characters end, {lost:.3f} of the others, {whole:.3f} as a whole"
+        f"; of the settled {caught:.3f} of the ended characters end, {lost:.3f} of the others, {whole:.3f} as a whole, "
+        f"{right:.3f} just the right words"
     )
+
+
+def _is_right(one: Marking) -> bool:
+    """At least seven tenths of what should end does, and of the rest no more than a short word or a twentieth."""
+    lost = int(one.ended[~one.wanted].sum())
+    return bool(one.ended[one.wanted].mean() >= _MOST_OF_IT and lost <= max(_SHORT_WORD, _LITTLE * (~one.wanted).sum()))
 
 
 def marking(judge: TrainedJudge, pair: ListPair) -> Marking:

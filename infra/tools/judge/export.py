@@ -18,7 +18,7 @@ from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
 VERSION = "e5-judge.8"
 RELEVANCE_VERSION = "e5-relevance.2"
-ENDED_VERSION = "e5-ended.3"
+ENDED_VERSION = "e5-ended.4"
 QUESTION_VERSION = "e5-question.2"
 _QUESTION_RANK = 8
 """Of what moved in the encoder of questions. With 10 (64 % of its squares), 16 (71 %) and all of it questions find the

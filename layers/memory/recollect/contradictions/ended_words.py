@@ -9,9 +9,11 @@ from recollect.contradictions.parts import UNSPACED, Span, clause_spans
 from recollect.text.omission import left_of
 from recollect.text.terms import query_terms
 
-_ENDED = 0.45
-_BETWEEN_ENDED = 0.25
-"""From here on a word ends that stands between two that do."""
+_ENDED, _OF_THE_SUREST = 0.3, 0.65
+"""A word ends from this probability on, and from this share of the surest word's: beside what surely ends, less counts
+little."""
+_BETWEEN_ENDED = 0.6
+"""From this share of that on a word ends that stands between two that do."""
 _NEARLY_ALL = 0.75
 """A clause, and a sentence of several, ends as a whole from this share of its characters on: else scraps are left."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
@@ -34,9 +36,10 @@ def _words(text: str, pieces: Sequence[EndedPiece]) -> list[tuple[Span, float]]:
 
 def _runs(words: Sequence[tuple[Span, float]]) -> Iterator[Span]:
     """Words that follow each other and end, with the single ones between them that may."""
-    sure = [probability >= _ENDED for _, probability in words]
+    least = max(_ENDED, _OF_THE_SUREST * max((probability for _, probability in words), default=0.0))
+    sure = [probability >= least for _, probability in words]
     ends = [
-        own or (probability >= _BETWEEN_ENDED and any(sure[:place][-1:]) and any(sure[place + 1 :][:1]))
+        own or (probability >= _BETWEEN_ENDED * least and any(sure[:place][-1:]) and any(sure[place + 1 :][:1]))
         for place, (own, (_, probability)) in enumerate(zip(sure, words, strict=True))
     ]
     start: int | None = None
