@@ -8,11 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from embedded.archiving import all_events, remarks, texts
+from embedded.archiving import all_events, assigned, remarks, texts
 from embedded.setting import ANNA, Memory, with_parts
 from embedded.standing import Before
 from recollect.app import App
-from recollect.archive.segment_archive import AssignSegments
 from recollect.archive.segments import SEGMENT_EVENTS, manifest_name, segment_name
 from recollect.composition.deployment import Parts
 from recollect.core.errors import NotReady, Unavailable
@@ -34,10 +33,7 @@ def test_an_event_has_its_segment_from_its_projection_on(memory: Memory) -> None
     assert [known[one] for one in ids] == ["00000001"] * SEGMENT_EVENTS + ["00000002"] * 20
     assert memory.app.projection.steps.segments.count(ANNA) == 2
     assert memory.app.projection.steps.segments.count(BEN) == 0
-    again = AssignSegments(memory.app.parts.items, memory.app.parts.timeline).assign(
-        ANNA, all_events(memory), memory.now
-    )
-    assert {one: place.segment_id for one, place in again.items()} == known
+    assert assigned(memory.app, all_events(memory), memory.now) == known
 
 
 @pytest.mark.spec("A-61")
@@ -51,13 +47,12 @@ def test_the_bus_tells_segment_and_count(memory: Memory) -> None:
 def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
     remarks(memory, 620)
     events = all_events(memory)
-    assign = AssignSegments(memory.app.parts.items, memory.app.parts.timeline)
     found: dict[str, str] = {}
 
     def work(part: int) -> None:
         for start in range(part * 20, len(events), 80):
             some = events[start : start + 40]  # neighbours overlap: two assign the same events
-            found.update({one: place.segment_id for one, place in assign.assign(ANNA, some, memory.now).items()})
+            found.update(assigned(memory.app, some, memory.now))
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
     for thread in threads:
@@ -65,7 +60,7 @@ def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
     for thread in threads:
         thread.join()
     assert sorted(found.values()) == ["00000001"] * 500 + ["00000002"] * 120
-    assert assign.known(ANNA, list(found)) == found
+    assert memory.app.projection.steps.segments.known(ANNA, list(found)) == found
 
 
 @pytest.mark.spec("A-52", "A-53")

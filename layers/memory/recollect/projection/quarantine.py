@@ -144,10 +144,10 @@ class FailedEvents:
         return None
 
     def _unmark(self, marker: PendingEvent, removed: bool) -> None:
-        """For a deleted event `forget` removes the marker: `settle` leaves the marker of a removal."""
+        """Of a deleted event the removal's marker too, which `settle` leaves; a retry needs what else is stored."""
         scope, ref = marker.scope.user, marker.ref
         if removed:
-            self._projections.forget(scope, [ref])
+            self._projections.unmark(scope, [ref])
             return
         self._keep_findable(scope, ref)
         self._projections.settle(scope, [ref])
