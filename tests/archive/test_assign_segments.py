@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from embedded.archiving import all_events, assigned, remarks
-from embedded.setting import ANNA, Memory
+from embedded.setting import ANNA, Memory, with_parts
 from embedded.standing import Before
 from recollect.archive.segment_places import AssignSegments
 from recollect.archive.segments import COUNTER, PLACES, ROLL_EVENTS, SEGMENT_EVENTS, counter_in, place_key
@@ -158,12 +158,29 @@ def test_what_was_rolled_in_the_middle_of_a_batch_is_not_counted_again_by_its_en
     remarks(memory, 2 * ROLL_EVENTS)
     events = all_events(memory)
     assign(memory, events[-1:], steps=1)
-    parts, steps = memory.app.parts, memory.app.projection.steps.segments
-    counting = steps.counting(ANNA)
-    first = steps.assign(ANNA, events[:ROLL_EVENTS], memory.now, counting, {})
-    steps.assign(ANNA, events[ROLL_EVENTS:], memory.now, first.counting, first.numbers)
+    memory.project()
     assert Counter(listed(memory)) == Counter(event.id for event in events)
-    assert parts.projections.places(ANNA, [events[-1].id])[events[-1].id].segment == 1
+    assert [len(roll) for roll in rolls(memory)] == [1, ROLL_EVENTS]
+    assert placed(memory) == {event.id: 1 for event in events}
+
+
+@pytest.mark.spec("A-59", "P-25")
+def test_what_another_process_counts_and_rolls_meanwhile_is_not_counted_again(memory: Memory) -> None:
+    """After the projections were read, so that the counter must have been read before."""
+    remarks(memory, 3)
+
+    class Overtaken(Before):
+        def vectors(self, scope: Scope, event_ids: Sequence[str]) -> Any:
+            found = self.part.vectors(scope, event_ids)
+            if not listed(memory):
+                assign(memory, all_events(memory))
+                memory.app.segments.compaction.close(ANNA, memory.now)
+            return found
+
+    with_parts(memory, projections=Overtaken(memory.app.parts.projections)).project()
+    assert Counter(listed(memory)) == Counter(memory.ids)
+    assert placed(memory) == dict.fromkeys(memory.ids, 1)
+    assert memory.app.parts.projections.pending(10, None).markers == ()
 
 
 @pytest.mark.spec("A-59")

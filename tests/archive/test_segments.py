@@ -3,12 +3,14 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from embedded.archiving import all_events, assigned, remarks, texts
+from embedded.failing import Fault, Faults, ids_of, with_faults
 from embedded.setting import ANNA, Memory, with_parts
 from embedded.standing import Before
 from recollect.app import App
@@ -167,6 +169,40 @@ def test_a_deletion_rewrites_the_segment(memory: Memory, tmp_path: Path) -> None
     stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*.segment"))
     assert stored
     assert memory.app.projection.steps.segments.known(ANNA, ids[3:4]) == {}
+
+
+@pytest.mark.spec("P-22", "P-25")
+def test_a_removal_that_failed_reaches_the_segment_when_it_is_tried_again(memory: Memory) -> None:
+    """It is noted by then, without its marker and its vector."""
+    ids = remarks(memory, 3)
+    memory.project()
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[1])
+    with_faults(memory, Faults({ids[1]: Fault("steps.archive", ValueError)})).app.projection.reconciliation.run(
+        memory.now
+    )
+    assert ids_of(memory, [ANNA]) == set()
+    assert memory.app.projection.failed_events.of_user(ANNA) == {ids[1]}
+    assert len(list(memory.app.segments.contents.read(ANNA))) == 3
+    memory.now += timedelta(hours=1)
+    memory.app.projection.reconciliation.run(memory.now)
+    assert memory.app.projection.failed_events.of_user(ANNA) == frozenset()
+    assert [line.event.id for line in memory.app.segments.contents.read(ANNA)] == [ids[0], ids[2]]
+    assert memory.app.projection.steps.segments.known(ANNA, ids).keys() == {ids[0], ids[2]}
+
+
+@pytest.mark.spec("P-22")
+def test_a_segment_all_of_whose_records_go_while_it_is_written_leaves_no_object(memory: Memory) -> None:
+    ids = remarks(memory, 2)
+    memory.project()
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    with compacting(memory):
+        for event_id in ids:
+            memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=event_id)
+        memory.project()
+    assert list(memory.app.segments.contents.read(ANNA)) == []
+    assert [name for name in memory.app.parts.snapshots.names("acme", "timeline/") if name.endswith(".segment")] == []
 
 
 def test_a_segment_without_records_is_deleted(memory: Memory) -> None:

@@ -226,11 +226,11 @@ class Projections(Protocol):
         The marker of a removal stays: it may have been set since the event was read.
         """
 
-    def unmark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes all markers of deleted events whose removal waits elsewhere; what is stored of them stays."""
+    def forget(self, scope: Scope, refs: Sequence[EventRef], *, keeps_segment: bool = False) -> None:
+        """Removes the stored projections of deleted events, and then their markers; ignores unknown ones.
 
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the stored projections of deleted events, and then their markers; ignores unknown ones."""
+        `keeps_segment`: their removal will go on, and must find what is archived of them.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ from datetime import datetime
 from recollect.archive.segments import (
     COUNTER,
     QUEUE,
-    ROLL_EVENTS,
-    SEGMENT_EVENTS,
     SegmentCounter,
     counter_in,
     place_key,
@@ -170,12 +168,11 @@ class AssignSegments:
         left = list(event_ids)
         while left or counting.counter.full:
             counter = counting.counter
-            if counter.full or (counter.ids and len(counter.ids) + len(left) > ROLL_EVENTS):
+            if counter.overflows(len(left)):
                 numbers |= dict.fromkeys(counter.ids, counter.number)
                 counting = self._roll(scope, counting, now)
                 continue
-            room = min(ROLL_EVENTS, SEGMENT_EVENTS - counter.count)
-            part, left = left[:room], left[room:]
+            part, left = left[: counter.room], left[counter.room :]
             numbers |= dict.fromkeys(part, counter.number)
             write = counting.write(counter.with_events(part, now), now)
             counting = Counting.of(*self._items.write(scope.user, [write], now))

@@ -73,6 +73,15 @@ class SegmentCounter:
     def full(self) -> bool:
         return self.count >= SEGMENT_EVENTS
 
+    def overflows(self, coming: int) -> bool:
+        """Whether its ids go into a roll before so many events are counted."""
+        return self.full or (bool(self.ids) and len(self.ids) + coming > ROLL_EVENTS)
+
+    @property
+    def room(self) -> int:
+        """How many events may be counted at once after that."""
+        return min(ROLL_EVENTS, SEGMENT_EVENTS - self.count)
+
     @property
     def waiting(self) -> bool:
         return self.number - 1 > self.written

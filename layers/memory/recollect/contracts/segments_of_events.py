@@ -61,21 +61,25 @@ class SegmentsOfEventsContract(OwnUser):
         event = append_event(timeline, scope)
         assert timeline.remove(scope, event, Removal())
         projections.place(scope, event, 1)
-        assert projections.places(scope, [event.id]) == projections.vectors(scope, [event.id]) == {}
+        assert projections.places(scope, [event.id]) == {}
+        assert projections.vectors(scope, [event.id]) == {}
         assert {marker.ref for marker in pending_of(projections, scope)} == {event.ref}
 
     @pytest.mark.spec("P-22")
     def test_the_segment_of_a_deleted_event_is_known_until_it_is_forgotten(
         self, timeline: Timeline, projections: Projections, scope: Scope
     ) -> None:
-        """Also where its removal is to be tried again later, without its markers."""
-        event, other = append_events(timeline, scope, 2)
+        """Also where its removal is to be tried again later, without its markers and its vector."""
+        event, other, bare = append_events(timeline, scope, 3)
         projections.save(scope, [Projection(e.ref, a_vector(), "model.1", 2) for e in (event, other)])
+        projections.save(scope, [Projection(bare.ref, a_vector(), "model.1")])
+        assert timeline.remove(scope, bare, Removal())
         assert timeline.remove(scope, event, Removal())
         assert projections.places(scope, [event.id]) == {event.id: PlacedEvent(event.ref, 2)}
         for _ in range(2):
-            projections.unmark(scope, [event.ref])
-        assert {marker.ref for marker in pending_of(projections, scope)} <= {other.ref}
-        assert projections.places(scope, [event.id]) == {event.id: PlacedEvent(event.ref, 2)}
+            projections.forget(scope, [event.ref, bare.ref], keeps_segment=True)
+        assert {marker.ref for marker in pending_of(projections, scope)} == {other.ref}
+        assert projections.places(scope, [event.id, bare.id]) == {event.id: PlacedEvent(event.ref, 2)}
+        assert {i: one.vector for i, one in projections.vectors(scope, [event.id, bare.id]).items()} == {event.id: None}
         projections.forget(scope, [event.ref])
         assert projections.places(scope, [event.id, other.id]) == {other.id: PlacedEvent(other.ref, 2)}

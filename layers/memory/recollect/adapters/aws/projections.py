@@ -139,14 +139,14 @@ class DynamoDBProjections:
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
 
-    def unmark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+    def forget(self, scope: Scope, refs: Sequence[EventRef], *, keeps_segment: bool = False) -> None:
+        """Removes the projections of deleted events, and then both of their markers (P-22)."""
+        kept = self.places(scope, [ref.id for ref in refs]) if keeps_segment else {}
+        left = [Projection(one.ref, None, None, one.segment) for one in kept.values()]
+        self.access.put_many(projection_item(scope, one, None) for one in left)
+        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs if ref.id not in kept)
         marked = (keys.pending_key, keys.removal_key)
         self.access.delete_many(key(scope, ref.id) for ref in refs for key in marked)
-
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the projections of deleted events, and then both of their markers (P-22)."""
-        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs)
-        self.unmark(scope, refs)
 
     def _update(self, item: Attributes) -> None:
         """All but the segment is as in the item afterwards."""

@@ -168,27 +168,19 @@ class SqliteProjections:
                 [(user, ref.id) for ref in refs],
             )
 
-    def unmark(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        with self._database.writing(durable=False) as connection:
-            _unmark(connection, user_number(connection, scope), refs)
-
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+    def forget(self, scope: Scope, refs: Sequence[EventRef], *, keeps_segment: bool = False) -> None:
         """Removes the projections of deleted events, with the markers of their removal (P-22)."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
             delete_derived(connection, scope.tenant, user, refs)
-            places = [(user, ref.id) for ref in refs]
-            connection.executemany("DELETE FROM segment_places WHERE scope = ? AND event_id = ?", places)
-            _unmark(connection, user, refs)
+            removed = [(user, ref.id) for ref in refs]
+            if not keeps_segment:
+                connection.executemany("DELETE FROM segment_places WHERE scope = ? AND event_id = ?", removed)
+            connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", removed)
 
 
 def _places(connection: sqlite3.Connection, user: int, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
     return {row[0]: PlacedEvent(ref_of(row), row[2]) for row in chunked_in(connection, _PLACES, event_ids, user)}
-
-
-def _unmark(connection: sqlite3.Connection, user: int, refs: Sequence[EventRef]) -> None:
-    removed = [(user, ref.id) for ref in refs]
-    connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", removed)
 
 
 def _projection_row(projection: Projection) -> tuple[str, int, str | None, bytes | None]:
