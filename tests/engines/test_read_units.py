@@ -49,7 +49,8 @@ def a_long_life(deployment: Deployment, count: int, start: int = 0) -> None:
         vectors = [one.vector for one in parts.embedder.encode([e.passage for e in some], TextKind.PASSAGE)]
         store(scope, [a_write(scope, event) for event in some])
         generation = parts.embedder.generation
-        parts.projections.save(scope, [Projection(e.ref, v, generation) for e, v in zip(some, vectors, strict=True)])
+        made = [Projection(e.ref, v, generation, segment=1) for e, v in zip(some, vectors, strict=True)]
+        parts.projections.save(scope, made)
         assert parts.index.put([index_document(scope, e, v) for e, v in zip(some, vectors, strict=True)]) == []
 
 

@@ -190,8 +190,11 @@ class Projections(Protocol):
         Nothing of an event that is deleted.
         """
 
-    def places(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
-        """The events whose segment is stored, by id; deleted ones too, until they are forgotten."""
+    def places(self, scope: Scope, event_ids: Sequence[str], *, consistent: bool = True) -> dict[str, PlacedEvent]:
+        """The events whose segment is stored, by id; deleted ones too, until they are forgotten.
+
+        Without `consistent` it may be as it was a second ago, at half the price.
+        """
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
         """Adds a keyed event to its slot's history; idempotent, and never after its removal.

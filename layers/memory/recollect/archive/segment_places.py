@@ -75,9 +75,9 @@ class SegmentPlaces:
         self._items = items
         self._projections = projections
 
-    def of(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
-        """By the events' ids; of one that was never projected nothing."""
-        found = self._projections.places(scope, event_ids) if event_ids else {}
+    def of(self, scope: Scope, event_ids: Sequence[str], *, consistent: bool = True) -> dict[str, PlacedEvent]:
+        """By the events' ids; of one that was never projected nothing. `consistent` as in `Projections.places`."""
+        found = self._projections.places(scope, event_ids, consistent=consistent) if event_ids else {}
         return found | self.older(scope, [event_id for event_id in event_ids if event_id not in found])
 
     def older(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
@@ -202,8 +202,9 @@ class AssignSegments:
         """Writes the numbers of counted events which nobody has written yet; before their ids go into a roll.
 
         Safe at any time: while an id is in the counter its segment is known and final. A roll may list deleted events.
+        One that was placed a moment ago may be placed again, which changes nothing.
         """
-        placed = self._places.of(scope, counter.ids)
+        placed = self._places.of(scope, counter.ids, consistent=False)
         for event_id in (one for one in counter.ids if one not in placed):
             event = self._timeline.find(scope.user, event_id)
             if event is not None:

@@ -91,9 +91,9 @@ class DynamoDBProjections:
         if self.access.get(keys.event_key(scope, event.ref)) is None:
             self.access.delete_many([place])
 
-    def places(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
+    def places(self, scope: Scope, event_ids: Sequence[str], *, consistent: bool = True) -> dict[str, PlacedEvent]:
         wanted = [keys.projection_key(scope, event_id) for event_id in event_ids]
-        found = self.access.get_many(wanted, attributes=("o", "n")).values()
+        found = self.access.get_many(wanted, consistent=consistent, attributes=("o", "n")).values()
         placed = [placed_in(item) for item in found if "n" in item]
         return {one.ref.id: one for one in placed}
 

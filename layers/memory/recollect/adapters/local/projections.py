@@ -109,7 +109,13 @@ class SqliteProjections:
         with self._database.writing(durable=False) as connection:
             connection.execute(_PLACE, (segment, user_number(connection, scope), event.id))
 
-    def places(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
+    def places(
+        self,
+        scope: Scope,
+        event_ids: Sequence[str],
+        *,
+        consistent: bool = True,  # noqa: ARG002 - always
+    ) -> dict[str, PlacedEvent]:
         with self._database.reading() as connection:
             return _places(connection, user_number(connection, scope), event_ids)
 
