@@ -237,7 +237,8 @@ window of 5 s makes them from two messages a second on;
 of the older messages had 1 KB by then.
 
 The processor's seconds are this machine's, which needs half as long again for the same work on some days: on
-2026-11-27 the first two, alone in a batch, were 17.0 and 15.8, with a write unit more. What is missed where ten share a batch is missed by the
+2026-11-27 the first two, alone in a batch, were 17.0 and 15.8, with a write unit more. What is
+missed where ten share a batch is missed by the
 judge, which came since. Of a message of 1 KB the functions take {computed:.1f}. Of
 the processor's time the encoder takes some 65 ms, for 270 pieces; the judge's first look at its three parts 20; all
 else, calls of the SDK above all, 40. The rest are the judge's comparisons, of the one message in eight in which some
