@@ -3,16 +3,17 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from embedded.archiving import all_events, remarks, texts
+from embedded.archiving import all_events, assigned, remarks, texts
+from embedded.failing import Fault, Faults, ids_of, with_faults
 from embedded.setting import ANNA, Memory, with_parts
 from embedded.standing import Before
 from recollect.app import App
-from recollect.archive.segment_archive import AssignSegments
 from recollect.archive.segments import SEGMENT_EVENTS, manifest_name, segment_name
 from recollect.composition.deployment import Parts
 from recollect.core.errors import NotReady, Unavailable
@@ -34,10 +35,7 @@ def test_an_event_has_its_segment_from_its_projection_on(memory: Memory) -> None
     assert [known[one] for one in ids] == ["00000001"] * SEGMENT_EVENTS + ["00000002"] * 20
     assert memory.app.projection.steps.segments.count(ANNA) == 2
     assert memory.app.projection.steps.segments.count(BEN) == 0
-    again = AssignSegments(memory.app.parts.items, memory.app.parts.timeline).assign(
-        ANNA, all_events(memory), memory.now
-    )
-    assert {one: place.segment_id for one, place in again.items()} == known
+    assert assigned(memory.app, all_events(memory), memory.now) == known
 
 
 @pytest.mark.spec("A-61")
@@ -51,13 +49,12 @@ def test_the_bus_tells_segment_and_count(memory: Memory) -> None:
 def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
     remarks(memory, 620)
     events = all_events(memory)
-    assign = AssignSegments(memory.app.parts.items, memory.app.parts.timeline)
     found: dict[str, str] = {}
 
     def work(part: int) -> None:
         for start in range(part * 20, len(events), 80):
             some = events[start : start + 40]  # neighbours overlap: two assign the same events
-            found.update({one: place.segment_id for one, place in assign.assign(ANNA, some, memory.now).items()})
+            found.update(assigned(memory.app, some, memory.now))
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
     for thread in threads:
@@ -65,7 +62,7 @@ def test_many_at_once_fill_segments_without_a_gap(memory: Memory) -> None:
     for thread in threads:
         thread.join()
     assert sorted(found.values()) == ["00000001"] * 500 + ["00000002"] * 120
-    assert assign.known(ANNA, list(found)) == found
+    assert memory.app.projection.steps.segments.known(ANNA, list(found)) == found
 
 
 @pytest.mark.spec("A-52", "A-53")
@@ -172,6 +169,40 @@ def test_a_deletion_rewrites_the_segment(memory: Memory, tmp_path: Path) -> None
     stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*.segment"))
     assert stored
     assert memory.app.projection.steps.segments.known(ANNA, ids[3:4]) == {}
+
+
+@pytest.mark.spec("P-22", "P-25")
+def test_a_removal_that_failed_reaches_the_segment_when_it_is_tried_again(memory: Memory) -> None:
+    """It is noted by then, without its marker and its vector."""
+    ids = remarks(memory, 3)
+    memory.project()
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    memory.app.segments.compaction.compact(ANNA, memory.now)
+    memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=ids[1])
+    with_faults(memory, Faults({ids[1]: Fault("steps.archive", ValueError)})).app.projection.reconciliation.run(
+        memory.now
+    )
+    assert ids_of(memory, [ANNA]) == set()
+    assert memory.app.projection.failed_events.of_user(ANNA) == {ids[1]}
+    assert len(list(memory.app.segments.contents.read(ANNA))) == 3
+    memory.now += timedelta(hours=1)
+    memory.app.projection.reconciliation.run(memory.now)
+    assert memory.app.projection.failed_events.of_user(ANNA) == frozenset()
+    assert [line.event.id for line in memory.app.segments.contents.read(ANNA)] == [ids[0], ids[2]]
+    assert memory.app.projection.steps.segments.known(ANNA, ids).keys() == {ids[0], ids[2]}
+
+
+@pytest.mark.spec("P-22")
+def test_a_segment_all_of_whose_records_go_while_it_is_written_leaves_no_object(memory: Memory) -> None:
+    ids = remarks(memory, 2)
+    memory.project()
+    memory.app.segments.compaction.close(ANNA, memory.now)
+    with compacting(memory):
+        for event_id in ids:
+            memory.app.deletion.events.forget(ANNA, now=memory.now, event_id=event_id)
+        memory.project()
+    assert list(memory.app.segments.contents.read(ANNA)) == []
+    assert [name for name in memory.app.parts.snapshots.names("acme", "timeline/") if name.endswith(".segment")] == []
 
 
 def test_a_segment_without_records_is_deleted(memory: Memory) -> None:

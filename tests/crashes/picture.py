@@ -24,7 +24,7 @@ _COUNTS_TRIES = {
 }
 _TRIES_ALONE = frozenset({"summary_failures"})
 # In which order events were projected, and of what it was noted that it was not there, is nobody's promise.
-_ORDER_ALONE = frozenset({"segments", "segment_rolls", "segment_of", "tombstone_marker", "deleted_ids"})
+_ORDER_ALONE = frozenset({"segments", "segment_rolls", "tombstone_marker", "deleted_ids"})
 
 
 def picture_of(stored: Stored, unlike: Iterable[str] = (), *, in_steps: bool = False) -> Picture:

@@ -55,6 +55,7 @@ class Stored:
     pending: list[Place] = field(default_factory=list)
     removed: list[Place] = field(default_factory=list)
     vectors: dict[Place, bool] = field(default_factory=dict)
+    segments: dict[Place, int] = field(default_factory=dict)
     slots: list[SlotRow] = field(default_factory=list)
     conversations: list[tuple[str, str, str]] = field(default_factory=list)
     documents: dict[Place, Mapping[str, Any]] = field(default_factory=dict)
@@ -123,6 +124,8 @@ def _read(connection: sqlite3.Connection) -> Stored:
     found.removed += rows(f"SELECT {_OWNER}, t.event_id FROM removed t {_JOIN}").fetchall()
     for *place, vector in rows(f"SELECT {_OWNER}, t.event_id, t.vector IS NOT NULL FROM projections t {_JOIN}"):
         found.vectors[_place(place)] = bool(vector)
+    for *place, segment in rows(f"SELECT {_OWNER}, t.event_id, t.segment FROM segment_places t {_JOIN}"):
+        found.segments[_place(place)] = int(segment)
     found.conversations += rows(f"SELECT {_OWNER}, t.id FROM conversations t {_JOIN}").fetchall()
     for tenant, own, kind, detail in rows("SELECT tenant, id, type, detail FROM bus"):
         found.bus.append(Published(tenant, own, kind, json.loads(detail)))

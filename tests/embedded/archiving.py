@@ -1,17 +1,23 @@
 """What the tests of segments, snapshots and exports share."""
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from embedded.memory_items import USER as USER
 from embedded.setting import ANNA, Memory
+from recollect.app import App
 from recollect.archive.record_line import RecordLine, read_line
+from recollect.archive.segment_places import AssignSegments
+from recollect.archive.segments import ROLL_EVENTS
 from recollect.archive.transfer import ImportOrder, ImportReport
 from recollect.core.event import Event
+from recollect.core.items import in_parts
 from recollect.core.scope import Scope
 from recollect.jobs.job import JOB_ID, JobKind
+from recollect.ports import Items, Projections
 from recollect.timeline.record import EventDraft
+from recollect.timeline.timeline import Projection
 
 
 def remarks(memory: Memory, count: int, scope: Scope = ANNA, start: int = 0) -> list[str]:
@@ -36,6 +42,24 @@ def all_events(memory: Memory, scope: Scope = ANNA) -> list[Event]:
         after = page.more
         if after is None:
             return events
+
+
+def assigned(
+    app: App, events: Sequence[Event], now: datetime, items: Items | None = None, projections: Projections | None = None
+) -> dict[str, str]:
+    """Assigns a user's events to segments as the projection does; answers the names by the events' ids."""
+    stored_in = projections or app.parts.projections
+    segments = AssignSegments(items or app.parts.items, app.parts.timeline, stored_in)
+    found: dict[str, str] = {}
+    for part in in_parts(events, ROLL_EVENTS):
+        counting = segments.counting(ANNA)
+        stored = {i: one.segment for i, one in stored_in.vectors(ANNA, [event.id for event in part]).items()}
+        made = segments.assign(ANNA, part, now, counting, stored)
+        found |= {event.id: made.places[event.id].segment_id for event in part}
+        new = [event for event in part if event.id in made.numbers and not stored.get(event.id)]
+        if new:
+            stored_in.save(ANNA, [Projection(event.ref, None, None, made.numbers[event.id]) for event in new])
+    return found
 
 
 def exported(memory: Memory, scope: Scope = ANNA) -> list[RecordLine]:

@@ -35,12 +35,13 @@ BY_ID = (
     "steps.messages", "steps.segments", "steps.spaces.note", "timeline.read",
 )  # fmt: skip
 OF_DELETED = (
-    "index.remove", "items.get", "items.page", "items.write", "projections.forget", "publisher.publish",
+    "index.remove", "items.get", "items.page", "items.write", "projections.forget", "projections.places",
+    "publisher.publish",
     "steps.archive", "steps.copies", "steps.expiry", "steps.memories.forget", "steps.summaries", "timeline.read",
 )  # fmt: skip
 OF_USER = (
-    *BY_ID, *OF_DELETED, "index.nominate", "projections.enter_conversation", "steps.outbox", "steps.users.note",
-    "timeline.of_slot", "timeline.slot_history", "timeline.tail",
+    *BY_ID, *OF_DELETED, "index.nominate", "projections.enter_conversation", "steps.outbox",
+    "steps.segments.counting", "steps.users.note", "timeline.of_slot", "timeline.slot_history", "timeline.tail",
 )  # fmt: skip
 OF_TENANT = (
     "index.holds_vectors", "publisher.publish", "snapshots.get", "snapshots.names", "snapshots.purge", "steps.rules",
@@ -125,11 +126,15 @@ def reconcile(memory: Memory, broken: Memory, others: Collection[int]) -> None:
 
 
 def is_gone(memory: Memory, number: int) -> bool:
-    """Whether nothing is left of a deleted event: no marker, no vector, no document."""
+    """Whether nothing is left of a deleted event: no marker, no vector, no document.
+
+    In which segment it was stays known while its removal is tried again.
+    """
     scope, event_id = WHOSE[number], memory.ids[number]
     listed = memory.app.parts.index.listed(scope, 100, None)
     kept = memory.app.parts.projections.vectors(scope, [event_id])
-    return event_id not in {ref.id for ref in listed.refs} | kept.keys() | ids_of(memory, USERS)
+    vectors = {event_id for event_id, one in kept.items() if one.vector is not None}
+    return event_id not in {ref.id for ref in listed.refs} | vectors | ids_of(memory, USERS)
 
 
 def is_done(memory: Memory, number: int, deleted: Collection[int]) -> bool:
@@ -152,6 +157,7 @@ def none_is_lost(memory: Memory, chosen: Collection[int], deleted: Collection[in
         assert run_job(memory, tenant, replay=True).status is JobStatus.DONE
     assert unfinished(memory, range(EVENTS), deleted) == []
     assert (ids_of(memory, USERS), noted(memory)) == (set(), set())
+    assert [n for n in deleted if memory.app.parts.projections.vectors(WHOSE[n], [memory.ids[n]])] == []
 
 
 NEW = faults(*BY_TEXT, *BY_ID).filter(is_possible)

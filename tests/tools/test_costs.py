@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from deployment.resolving import Stack
 from deployment.template import template
 from infra.tools.costs import stack
-from infra.tools.costs.page import ENGINES, FORMER_MESSAGE, GOAL, PAGE, UNJUDGED_SHARED, counted, operations_page
+from infra.tools.costs.__main__ import with_seconds_of
+from infra.tools.costs.page import (
+    ENGINES,
+    FORMER_MESSAGE,
+    GOAL,
+    PAGE,
+    UNJUDGED,
+    UNJUDGED_SHARED,
+    counted,
+    operations_page,
+)
 from infra.tools.costs.pricing import (
     Run,
     Work,
@@ -68,10 +78,11 @@ def test_turns_are_cheaper_where_a_small_function_waits(engine: str) -> None:
     assert per_million(counted()[engine])["turn"]["in all"] < 0.7 * turn_in_one_function(counted()[engine])
 
 
-def test_in_a_batch_a_message_costs_half_of_what_it_did_for_the_work_of_then_and_as_people_write_them() -> None:
-    used = per_million(counted()["domain"])
-    met = [used[name] for name in ("message, ten a batch", UNJUDGED_SHARED)]
-    assert all(one["in all"] - one["logs"] <= GOAL * FORMER_MESSAGE for one in met)
+def test_a_message_costs_half_of_what_it_did_for_the_work_of_then_and_as_people_write_them() -> None:
+    """Alone in its batch to a tenth of a dollar, as the page says it: a count on a busy machine has more seconds."""
+    used = {name: one["in all"] - one["logs"] for name, one in per_million(counted()["domain"]).items()}
+    assert all(round(used[name], 1) <= GOAL * FORMER_MESSAGE for name in ("message", UNJUDGED))
+    assert all(used[name] <= 0.85 * GOAL * FORMER_MESSAGE for name in ("message, ten a batch", UNJUDGED_SHARED))
 
 
 def test_what_the_parts_are_is_what_it_is_in_all() -> None:
@@ -112,6 +123,13 @@ def test_only_a_table_packs() -> None:
 def test_a_message_and_a_context_take_no_more_units_than_is_meant() -> None:
     work = work_of(counted()["domain"])
     assert work["ingest"].write_units == 6
-    assert 7 <= work["project"].write_units < 7.5
-    assert 10 < work["project"].read_units < 16
+    assert 6 <= work["project"].write_units < 6.25
+    assert 9 < work["project"].read_units < 14.5
+    assert work["project, of 10"].write_units < 44
     assert 30 < work["context"].read_units <= 45
+
+
+def test_units_counted_alone_keep_the_seconds_of_before() -> None:
+    before = {"ingest": {"write_units": 6.0, "processor_seconds": 0.01}}
+    made = {"ingest": {"write_units": 5.0, "processor_seconds": 0.9}}
+    assert with_seconds_of(before, made) == {"ingest": {"write_units": 5.0, "processor_seconds": 0.01}}

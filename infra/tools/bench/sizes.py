@@ -93,9 +93,8 @@ class Loader:
         vectors = [self._as_first_said(turn)[1] for turn, *_ in batch]
         parts = self._app.parts
         self._append(scope, [_write(scope, event) for event in events])
-        parts.projections.save(
-            scope, [Projection(e.ref, v, self._generation) for e, v in zip(events, vectors, strict=True)]
-        )
+        made = zip(events, vectors, strict=True)
+        parts.projections.save(scope, [Projection(e.ref, v, self._generation, segment=1) for e, v in made])
         failures = parts.index.put([index_document(scope, e, v) for e, v in zip(events, vectors, strict=True)])
         if failures:
             raise RuntimeError(f"the index refused {len(failures)} documents")

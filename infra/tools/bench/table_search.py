@@ -124,9 +124,8 @@ def load(index: TableIndex, access: ItemAccess, count: int, first: int = 0) -> N
         vectors = [a_random_vector(start + n, DIMENSION) for n in range(len(events))]
         made = zip(events, vectors, strict=True)
         assert index.put([index_document(USER, event, vector) for event, vector in made]) == []
-        DynamoDBProjections(access).save(
-            USER, [Projection(e.ref, v, GENERATION) for e, v in zip(events, vectors, strict=True)]
-        )
+        saved = [Projection(e.ref, v, GENERATION, segment=1) for e, v in zip(events, vectors, strict=True)]
+        DynamoDBProjections(access).save(USER, saved)
 
 
 def _event(chance: np.random.Generator, number: int, moment: datetime) -> Event:

@@ -49,7 +49,7 @@ LONG, LONG_SHARED = "project, 1 KB", f"project, 1 KB, of {SHARED_BY}"
 UNJUDGED, UNJUDGED_SHARED = (f"{name}, no judge" for name in (LONG, LONG_SHARED))
 ROUNDS_OF = {
     **{"project": (60, 8), "context": (24, 4), "search": (24, 4), "packing": (1, 1)},
-    **{LONG: (48, 4), LONG_SHARED: (5, 2), UNJUDGED: (16, 2), UNJUDGED_SHARED: (3, 2)},
+    **{LONG: (48, 4), LONG_SHARED: (5, 2), UNJUDGED: (48, 2), UNJUDGED_SHARED: (3, 2)},
 }
 """Of messages alone a few take most of the time, those that the judge reads; packing wants many messages before it."""
 DELETED_FOR_NOTHING = ("DeleteObject", "DeleteObjects")

@@ -237,7 +237,8 @@ window of 5 s makes them from two messages a second on;
 of the older messages had 1 KB by then.
 
 The processor's seconds are this machine's, which needs half as long again for the same work on some days: on
-2026-11-27 the first two, alone in a batch, were 17.0 and 15.8. What is missed where ten share a batch is missed by the
+2026-11-27 the first two, alone in a batch, were 17.0 and 15.8, with a write unit more. What is
+missed where ten share a batch is missed by the
 judge, which came since. Of a message of 1 KB the functions take {computed:.1f}. Of
 the processor's time the encoder takes some 65 ms, for 270 pieces; the judge's first look at its three parts 20; all
 else, calls of the SDK above all, 40. The rest are the judge's comparisons, of the one message in eight in which some
@@ -248,8 +249,9 @@ the first look takes.
 What waits costs less in a smaller function: with {sizes} MB instead of {project_mb} for `project` the short ones
 would be {at_sizes} dollars; it has {project_mb}, since with 512 the projector gets on at half the speed after an
 import. Of a message {fixed:.1f} dollars are requests, API and bus, and {units:.1f} its {write_units:.1f} write units:
-six for event, dedupe record and marker in one transaction, then vector and entry in the conversation, the segment
-(two), the count towards a summary, the bus's log, the marker's removal, and what a few messages change in memories."""
+six for event, dedupe record and marker in one transaction, then the vector, which has the number of the segment beside
+it, and its entry in the conversation, the count of the segment, the count towards a summary, the bus's log, the
+marker's removal, and what a few messages change in memories. Ten in a batch share the two counts."""
 
 _TURN = """\
 A turn waits for its model in a function of {memory} MB, which takes {waits:.1f} dollars of a million's {turn:.0f};

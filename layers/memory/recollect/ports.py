@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ConversationPage,
         EventWrite,
         PendingPage,
+        PlacedEvent,
         Projection,
         RecordPage,
         Removal,
@@ -175,10 +176,25 @@ class Projections(Protocol):
         """Markers of every tenant, oldest arrival first, for reconciliation."""
 
     def save(self, scope: Scope, projections: Sequence[Projection], known: Mapping[str, Event] | None = None) -> None:
-        """Stores the vectors by event id, replacing earlier ones. `known` are events that were just read, by id."""
+        """Stores the vectors by event id, replacing earlier ones. `known` are events that were just read, by id.
+
+        One without a segment leaves a stored segment as it is.
+        """
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        """The stored projections, by event id."""
+        """The stored projections, by event id; of a deleted event perhaps, until it is forgotten."""
+
+    def place(self, scope: Scope, event: Event, segment: int) -> None:
+        """Stores the segment of an event, which may have no projection yet; a stored one stays.
+
+        Nothing of an event that is deleted.
+        """
+
+    def places(self, scope: Scope, event_ids: Sequence[str], *, consistent: bool = True) -> dict[str, PlacedEvent]:
+        """The events whose segment is stored, by id; deleted ones too, until they are forgotten.
+
+        Without `consistent` it may be as it was a second ago, at half the price.
+        """
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
         """Adds a keyed event to its slot's history; idempotent, and never after its removal.
@@ -213,8 +229,11 @@ class Projections(Protocol):
         The marker of a removal stays: it may have been set since the event was read.
         """
 
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
-        """Removes the stored projections of deleted events, and then their markers; ignores unknown ones."""
+    def forget(self, scope: Scope, refs: Sequence[EventRef], *, keeps_segment: bool = False) -> None:
+        """Removes the stored projections of deleted events, and then their markers; ignores unknown ones.
+
+        `keeps_segment`: their removal will go on, and must find what is archived of them.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from recollect.contracts.projections import FailedProjectionsContract, Projectio
 from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
 from recollect.contracts.search_index import SearchIndexContract, SearchIndexSightContract
+from recollect.contracts.segments_of_events import SegmentsOfEventsContract
 from recollect.contracts.services import PublisherContract
 from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
@@ -21,6 +22,7 @@ from samples.filtered_index import FiltersInTheIndex
 
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
+TestSegmentsOfEvents = SegmentsOfEventsContract
 TestIdempotencyStore = IdempotencyStoreContract
 TestRateLimiter = RateLimiterContract
 TestUsageCounts = UsageCountsContract

@@ -10,10 +10,12 @@ import pytest
 
 from recollect.adapters.local import database as database_module
 from recollect.adapters.local.database import FILE_NAME, FORMAT_VERSION, Database
+from recollect.adapters.local.projections import SqliteProjections
 from recollect.adapters.local.timeline import SqliteTimeline
 from recollect.contracts.examples import a_scope, a_write, an_event, append_event
 from recollect.core.errors import NotReady, StoredDataError, Throttled, Unavailable
 from recollect.core.scope import Scope
+from recollect.timeline.timeline import Projection
 
 
 def test_a_file_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -266,6 +268,22 @@ def test_a_closed_database_says_so(database: Database) -> None:
     with pytest.raises(NotReady), database.reading():
         pass
     database.close()
+
+
+def test_a_file_of_before_segments_stood_with_the_vectors_is_read_as_it_is(tmp_path: Path, scope: Scope) -> None:
+    database = Database(tmp_path / FILE_NAME)
+    event = append_event(SqliteTimeline(database), scope)
+    SqliteProjections(database).save(scope, [Projection(event.ref, None, None)])
+    with database.writing(durable=True) as connection:
+        connection.execute("DROP TABLE segment_places")
+    database.close()
+    for _ in range(2):
+        database = Database(tmp_path / FILE_NAME)
+        projections = SqliteProjections(database)
+        assert projections.vectors(scope, [event.id]).keys() == {event.id}
+        projections.place(scope, event, 3)
+        assert projections.places(scope, [event.id])[event.id].segment == 3
+        database.close()
 
 
 def test_nothing_is_left_of_the_log_after_closing(tmp_path: Path, scope: Scope) -> None:

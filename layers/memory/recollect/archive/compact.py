@@ -2,33 +2,28 @@
 
 Compaction holds no lock. A record that is deleted while its segment is written is found by reading again after the
 write: either the deletion finds the object, or the compaction finds the deletion. A deletion finds a record's segment
-by the record's own item and its snapshot piece by its instant, so its cost does not grow with the store.
+beside its projection and its snapshot piece by its instant, so its cost does not grow with the store.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
 from recollect.archive.record_line import RecordLine
-from recollect.archive.segment_archive import SegmentArchive, counter_write, place_counted
+from recollect.archive.segment_archive import SegmentArchive
+from recollect.archive.segment_places import AssignSegments, SegmentPlaces
 from recollect.archive.segments import (
-    COUNTER,
     QUEUE,
     PackedSegment,
-    SegmentCounter,
     SegmentManifest,
-    counter_in,
     manifest_bytes,
     manifest_in,
     manifest_name,
     ordered,
-    place_key,
-    ref_in,
-    roll_key,
     segment_id,
     segment_name,
     timeline_folder,
@@ -38,7 +33,7 @@ from recollect.archive.transfer import RecordLines
 from recollect.core.errors import VersionMismatch
 from recollect.core.event import Event, EventRef
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ALL_PAGES, Item, ItemPath, ItemWrite, in_parts, pages, write_all
+from recollect.core.items import ALL_PAGES, ItemPath, ItemWrite, in_parts, pages, write_all
 from recollect.core.scope import Scope
 from recollect.deletion.storage import emptied_key, emptied_slot
 from recollect.ports import Items, SnapshotStore, Timeline
@@ -79,6 +74,8 @@ class CompactSegments:
     _store: SnapshotStore
     _archive: SegmentArchive
     _lines: RecordLines
+    _assigned: AssignSegments
+    _places: SegmentPlaces
     _rest: Callable[[], None] = no_rest
 
     def run(self, now: datetime, remaining_seconds: Callable[[], float], reserve_seconds: float = 10.0) -> Compaction:
@@ -98,48 +95,36 @@ class CompactSegments:
     def compact(self, scope: Scope, now: datetime, total: Compaction | None = None) -> Compaction:
         """Compacts one user's closed segments. Raises Unavailable; what was written stays written."""
         done = total or Compaction()
-        while (counter := self._counter(scope)[1]).waiting:
+        while (counter := self._assigned.counting(scope).counter).waiting:
             number = counter.written + 1
             retry_on_conflict(partial(self._write, scope, number, now, done), "a segment")
-            retry_on_conflict(partial(self._mark_written, scope, number, now), "the segment counter of a user")
+            self._assigned.mark_written(scope, number, now)
         return done
 
     def close(self, scope: Scope, now: datetime) -> None:
         """Closes the open segment before it is full, such as before a rotation by age; an empty one stays open."""
-        retry_on_conflict(lambda: self._close(scope, now), "the segment counter of a user")
-
-    def _close(self, scope: Scope, now: datetime) -> None:
-        item, counter = self._counter(scope)
-        if not counter.count:
-            return
-        place_counted(self._items, self._timeline, scope, counter, now)
-        writes = [counter_write(item, counter.closed(), now)]
-        if counter.ids:
-            writes.append(ItemWrite(roll_key(counter.number, counter.roll), {"ids": list(counter.ids)}))
-        self._items.write(scope.user, writes, now)
+        self._assigned.close(scope, now)
 
     def refs(self, scope: Scope, number: int) -> list[EventRef]:
-        """The events of a segment, oldest first, deleted ones too; of the open segment those of full rolls."""
+        """The events of a segment, oldest first, without forgotten ones; of the open segment those of full rolls."""
+        return ordered(self._rested(self._placed(scope, self._ids(scope, number))))
+
+    def _ids(self, scope: Scope, number: int) -> list[str]:
+        """The same by their ids, deleted ones too."""
         path = ItemPath("segment_rolls", (segment_id(number),))
         rolls = self._items.page(scope.user, path, _PAGE, None).items
-        ids = [str(event_id) for roll in rolls for event_id in roll.value["ids"]]
-        return ordered(self._rested(self._places(scope, ids)))
+        return [str(event_id) for roll in rolls for event_id in roll.value["ids"]]
 
-    def _places(self, scope: Scope, ids: Sequence[str]) -> Iterator[list[EventRef]]:
+    def _placed(self, scope: Scope, ids: Sequence[str]) -> Iterator[list[EventRef]]:
         for part in in_parts(ids, _AT_ONCE):
-            found = self._items.get(scope.user, [place_key(event_id) for event_id in part])
-            yield [ref_in(key.key, item.value) for key, item in found.items()]
-
-    def _counter(self, scope: Scope) -> tuple[Item | None, SegmentCounter]:
-        item = self._items.get(scope.user, [COUNTER]).get(COUNTER)
-        return item, counter_in(item.value) if item else SegmentCounter()
+            yield [one.ref for one in self._places.of(scope, part).values()]
 
     def _write(self, scope: Scope, number: int, now: datetime, done: Compaction) -> None:
         segment, refs = segment_id(number), self.refs(scope, number)
         name = segment_name(scope.user_id, segment)
         lines = list(self._rested(self._existing(scope, refs, now)))
         if not lines:
-            self._archive.remove(scope, name, {ref.id for ref in refs})
+            self._archive.remove(scope, name, set(self._ids(scope, number)))  # what an earlier try wrote
             return
         packed = self._archive.write(scope, name, self._rested([line] for line in lines))
         change_manifest(self._store, scope, partial(SegmentManifest.with_entry, entry=packed.entry(segment)))
@@ -171,11 +156,6 @@ class CompactSegments:
                 taken = 0
                 self._rest()
 
-    def _mark_written(self, scope: Scope, number: int, now: datetime) -> None:
-        item, counter = self._counter(scope)
-        if item is not None and counter.written < number:
-            self._items.write(scope.user, [counter_write(item, replace(counter, written=number), now)], now)
-
 
 def change_manifest(
     store: SnapshotStore, scope: Scope, change: Callable[[SegmentManifest], SegmentManifest]
@@ -206,8 +186,10 @@ class RewriteReport:
 class RewriteSegments:
     """Removes deleted records from segments and snapshots, for deletions, retention and erasures."""
 
-    def __init__(self, items: Items, store: SnapshotStore, archive: SegmentArchive, snapshots: Snapshots) -> None:
-        self._items = items
+    def __init__(
+        self, places: SegmentPlaces, store: SnapshotStore, archive: SegmentArchive, snapshots: Snapshots
+    ) -> None:
+        self._places = places
         self._store = store
         self._archive = archive
         self._snapshots = snapshots
@@ -242,15 +224,14 @@ class RewriteSegments:
         return sum(not keeps(line.event.id) for lines in segments for line in lines)
 
     def _from_segments(self, scope: Scope, refs: Sequence[EventRef], now: datetime, report: RewriteReport) -> None:
-        found = self._items.get(scope.user, [place_key(ref.id) for ref in refs])
-        ids = {key.key for key in found}
-        for number in sorted({int(item.value["n"]) for item in found.values()}):
+        found = self._places.of(scope, [ref.id for ref in refs])
+        for number in sorted({one.segment for one in found.values()}):
             segment = segment_id(number)
-            packed = self._archive.remove(scope, segment_name(scope.user_id, segment), ids)
+            packed = self._archive.remove(scope, segment_name(scope.user_id, segment), found.keys())
             if packed is not None:
                 change_manifest(self._store, scope, partial(_changed, segment=segment, packed=packed))
                 report.segments += 1
-        write_all(self._items.write, scope.user, [ItemWrite(key, None) for key in found], now)
+        self._places.forget_older(scope, [ref.id for ref in refs], now)
 
     def _from_snapshot(self, scope: Scope, snapshot: str, refs: Sequence[EventRef], report: RewriteReport) -> None:
         user, _ = self._snapshots.user(scope, snapshot)
@@ -296,6 +277,7 @@ class EmptyArchivedSlots:
     _store: SnapshotStore
     _archive: SegmentArchive
     _snapshots: Snapshots
+    _places: SegmentPlaces
 
     def empty(self, scope: Scope, refs: Sequence[EventRef], now: datetime) -> None:
         """Handles those of the deleted records that were a slot's current value. Raises Unavailable, Conflict."""
@@ -319,10 +301,9 @@ class EmptyArchivedSlots:
 
     def _in_segments(self, scope: Scope, older: Sequence[Event]) -> None:
         """The newest that a segment holds; a segment written later has it superseded already."""
-        places = self._items.get(scope.user, [place_key(event.id) for event in older])
+        places = self._places.of(scope, [event.id for event in older])
         for event in older:
-            item = places.get(place_key(event.id))
-            if item is not None and self._in_segment(scope, segment_id(int(item.value["n"])), event):
+            if event.id in places and self._in_segment(scope, segment_id(places[event.id].segment), event):
                 return
 
     def _in_segment(self, scope: Scope, segment: str, event: Event) -> bool:

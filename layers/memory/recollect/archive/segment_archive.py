@@ -1,56 +1,35 @@
-"""Segments in the store: their objects written and read back, and each event assigned to its segment (A-52 to A-59).
+"""Segments in the store: their objects written and read back (A-52 to A-57).
 
 Objects are written whole, replaced only on the version that was read, and listed in a manifest; a lost race raises
 VersionMismatch. Readers get the lines that are intact; a warning reports the rest (A-55).
-
-`AssignSegments` is a step of the projection, which may run twice, late and concurrently. It counts an event by its id
-in the counter, on the counter's version, and then writes the event's place: two writes cost half of one transaction
-of both. An id leaves the counter for a roll only when it has its place, so an event that has no place and is not in
-the counter was never counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
-from functools import partial
 from typing import TypeAlias
 
 from recollect.archive.record_line import RecordLine, line_text, read_line
 from recollect.archive.segments import (
-    COUNTER,
-    QUEUE,
     PackedSegment,
-    SegmentCounter,
     SegmentManifest,
-    counter_in,
     manifest_in,
     manifest_name,
     pack_segment,
-    place_key,
-    place_value,
     raw_bytes,
-    roll_key,
-    segment_id,
     segment_name,
     unpack_segment,
 )
-from recollect.core.errors import StoredDataError, VersionMismatch
+from recollect.core.errors import StoredDataError
 from recollect.core.event import Event
 from recollect.core.idempotency import retry_on_conflict
-from recollect.core.items import ABSENT, Due, Item, ItemWrite, document_of, in_parts
 from recollect.core.scope import Scope
-from recollect.ports import Items, SnapshotStore, Timeline
-from recollect.timeline.bus import SegmentPlace
+from recollect.ports import SnapshotStore
 
 WarnOf: TypeAlias = Callable[[Scope, str, int], None]
 """Reports a damaged object of a user: its name, and the number of faults in it."""
 
 _FOLDER, _MANIFEST = "timeline/", "/manifest.json"
-_AT_ONCE = 22  # of 25 writes: the counter and a full roll go with them
-_ONE_BY_ONE = 4  # more than these are one transaction: twice the units, but one call
-_COUNTER_TRIES = 30
 
 
 class SegmentArchive:
@@ -197,100 +176,3 @@ class ReadSegments:
                     yield name, manifest_in(found[0])
                 except StoredDataError:
                     continue
-
-
-class AssignSegments:
-    """Writes one small item for each event, and one counter for each batch."""
-
-    def __init__(self, items: Items, timeline: Timeline) -> None:
-        self._items = items
-        self._timeline = timeline
-
-    def assign(self, scope: Scope, events: Sequence[Event], now: datetime) -> dict[str, SegmentPlace]:
-        """The segment of each event, by its id. Raises Conflict."""
-        places: dict[str, SegmentPlace] = {}
-        distinct = list({event.id: event for event in events}.values())
-        for part in in_parts(distinct, _AT_ONCE):
-            assign = partial(self._assign, scope, part, now)
-            places |= retry_on_conflict(assign, "the segment counter of a user", _COUNTER_TRIES)
-        return places
-
-    def known(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, str]:
-        found = self._items.get(scope.user, [place_key(event_id) for event_id in event_ids])
-        return {key.key: segment_id(item.value["n"]) for key, item in found.items()}
-
-    def count(self, scope: Scope) -> int:
-        """The number of the user's segments, including the open one (A-61)."""
-        item = self._items.get(scope.user, [COUNTER]).get(COUNTER)
-        return counter_in(item.value).number if item else 0
-
-    def _assign(self, scope: Scope, events: Sequence[Event], now: datetime) -> dict[str, SegmentPlace]:
-        found = self._items.get(scope.user, [COUNTER, *(place_key(event.id) for event in events)])
-        item = found.pop(COUNTER, None)
-        numbers = {key.key: int(place.value["n"]) for key, place in found.items()}
-        counter = counter_in(item.value) if item else SegmentCounter()
-        unplaced = [event for event in events if event.id not in numbers]
-        counted = [_place(event, counter.number) for event in unplaced if event.id in counter.ids]
-        self._each(scope, counted, now)
-        moved, rolls, places = _moved(counter, [event for event in unplaced if event.id not in counter.ids])
-        if places:
-            self._count(scope, counter, [*rolls, counter_write(item, moved, now)], places, now)
-        numbers |= {write.key.key: int(write.value["n"]) for write in (*counted, *places) if write.value is not None}
-        return {event_id: SegmentPlace(segment_id(n), moved.number) for event_id, n in numbers.items()}
-
-    def _count(
-        self, scope: Scope, before: SegmentCounter, counts: list[ItemWrite], places: list[ItemWrite], now: datetime
-    ) -> None:
-        """`counts` are the counter and the full rolls; the ids of those are placed first."""
-        if len(counts) > 1:
-            place_counted(self._items, self._timeline, scope, before, now)
-        if len(counts) > 1 or len(places) > _ONE_BY_ONE:
-            self._items.write(scope.user, [*places, *counts], now)
-            return
-        self._items.write(scope.user, counts, now)
-        self._each(scope, places, now)
-
-    def _each(self, scope: Scope, places: Sequence[ItemWrite], now: datetime) -> None:
-        for place in places:
-            with suppress(VersionMismatch):  # another process wrote the same
-                self._items.write(scope.user, [place], now)
-
-
-def place_counted(items: Items, timeline: Timeline, scope: Scope, counter: SegmentCounter, now: datetime) -> None:
-    """Writes the places of counted events whose writer ended in between; before their ids go into a roll.
-
-    Safe at any time: while an id is in the counter its segment is known and final.
-    """
-    placed = items.get(scope.user, [place_key(event_id) for event_id in counter.ids]) if counter.ids else {}
-    for event_id in (one for one in counter.ids if place_key(one) not in placed):
-        event = timeline.find(scope.user, event_id)
-        if event is None:
-            continue  # a roll may list deleted events
-        with suppress(VersionMismatch):  # another process wrote the same
-            items.write(scope.user, [_place(event, counter.number)], now)
-        if timeline.find(scope.user, event_id) is None:  # removed meanwhile, perhaps before it could be seen here
-            items.write(scope.user, [ItemWrite(place_key(event_id), None)], now)
-
-
-def counter_write(item: Item | None, counter: SegmentCounter, now: datetime) -> ItemWrite:
-    """The counter's write; due while a closed segment waits, since the first one does."""
-    since = item.due if item and item.due else Due(QUEUE, now)
-    due = since if counter.waiting else None
-    return ItemWrite(COUNTER, document_of(counter), item.version if item else ABSENT, due)
-
-
-def _place(event: Event, number: int) -> ItemWrite:
-    return ItemWrite(place_key(event.id), place_value(number, event.ref), ABSENT)
-
-
-def _moved(counter: SegmentCounter, events: Sequence[Event]) -> tuple[SegmentCounter, list[ItemWrite], list[ItemWrite]]:
-    """The counter after these events, the rolls that are full then, and the events' places."""
-    rolls: list[ItemWrite] = []
-    places: list[ItemWrite] = []
-    for event in events:
-        places.append(_place(event, counter.number))
-        counter = counter.with_event(event.id)
-        if counter.roll_full:
-            rolls.append(ItemWrite(roll_key(counter.number, counter.roll), {"ids": list(counter.ids)}, ABSENT))
-            counter = counter.put_by()
-    return counter, rolls, places

@@ -1,13 +1,16 @@
 """Segments: which event is in which, their objects' names, manifests and bytes (A-52, A-53, A-59).
 
 An event belongs, for good, to the segment that was open when it was first projected. Segments are numbered from 1 and
-closed at 500 events. Segments and manifests are objects of the tenant, under a hash of the user's id. The user's items:
+closed at 500 events. Segments and manifests are objects of the tenant, under a hash of the user's id. The number of an
+event's segment is in its projection. The user's items:
 
 | collection      | labels  | key                | value                                                               |
 |-----------------|---------|--------------------|---------------------------------------------------------------------|
 | `segments`      |         | `open`             | `SegmentCounter`; due in `segments` while one waits to be written   |
-| `segment_rolls` | segment | number of the roll | `{ids}`: 50 of the segment's events, in the order of projection     |
-| `segment_of`    |         | event id           | `{n, t}`: its segment's number and the event's instant              |
+| `segment_rolls` | segment | events before it   | `{ids}`: up to 50 of the segment's events, in order of projection   |
+| `segment_of`    |         | event id           | `{n, t}`: segment and instant, as releases of before wrote them     |
+
+The rolls of releases of before have two digits as their keys: their number in the segment, of 50 events each.
 
 A segment's bytes are NDJSON in a gzip file, which `zcat` reads. Each line is a JSON object whose last member is `crc`,
 the CRC-32 of the line without it. 125 lines make one gzip member: where a byte is wrong, the lines before it in its
@@ -23,13 +26,15 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.core.errors import StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.items import ItemKey, ItemPath, reading
 from recollect.core.scope import user_hash
-from recollect.core.time import from_iso, iso
+from recollect.core.time import EARLIEST, LATEST, from_iso
+from recollect.timeline.timeline import PlacedEvent
 
 SEGMENT_EVENTS = 500
 ROLL_EVENTS = 50
@@ -38,6 +43,7 @@ FORMAT_VERSION = 1
 COUNTER = ItemKey(ItemPath("segments"), "open")
 PLACES = ItemPath("segment_of")
 MEMBER_LINES = 125
+_BOTH_RELEASES = timedelta(hours=1)  # functions of the release before may go on for minutes, by other clocks
 _DIGITS = 8
 _GZIP = 31  # zlib's `wbits` for gzip's own header and checksum
 _MAGIC = b"\x1f\x8b\x08"
@@ -47,40 +53,48 @@ _STEP_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class SegmentCounter:
-    """The open segment: its number, how many of its events are in full rolls, and the ids of the open roll.
+    """The open segment: its number, how many of its events are in rolls, and the ids of those that are not yet.
 
-    `written` is the last segment in the archive; those between it and the open one wait to be written.
+    `written` is the last segment in the archive; those between it and the open one wait to be written. Of events
+    recorded until `older_until` the place may be an item of its own, as a release of before wrote it.
     """
 
     number: int = 1
     rolled: int = 0
     ids: tuple[str, ...] = ()
     written: int = 0
+    older_until: datetime = EARLIEST
 
     @property
     def count(self) -> int:
         return self.rolled + len(self.ids)
 
     @property
-    def roll(self) -> int:
-        """The number of the open roll, from 0."""
-        return self.rolled // ROLL_EVENTS
+    def full(self) -> bool:
+        return self.count >= SEGMENT_EVENTS
+
+    def overflows(self, coming: int) -> bool:
+        """Whether its ids go into a roll before so many events are counted."""
+        return self.full or (bool(self.ids) and len(self.ids) + coming > ROLL_EVENTS)
+
+    @property
+    def room(self) -> int:
+        """How many events may be counted at once after that."""
+        return min(ROLL_EVENTS, SEGMENT_EVENTS - self.count)
 
     @property
     def waiting(self) -> bool:
         return self.number - 1 > self.written
 
-    def with_event(self, event_id: str) -> SegmentCounter:
-        return replace(self, ids=(*self.ids, event_id))
-
-    @property
-    def roll_full(self) -> bool:
-        return len(self.ids) >= ROLL_EVENTS
+    def with_events(self, event_ids: Iterable[str], now: datetime) -> SegmentCounter:
+        """With these counted. The first time after a release of before it is known how long that one has gone on."""
+        until = now + _BOTH_RELEASES if self.older_until == LATEST else self.older_until
+        return replace(self, ids=(*self.ids, *event_ids), older_until=until)
 
     def put_by(self) -> SegmentCounter:
-        """After its roll was written: in the same segment, or in the next where that is full."""
+        """After its ids were put into a roll: in the same segment, or in the next where that is full."""
         rolled = replace(self, rolled=self.count, ids=())
-        return rolled.closed() if rolled.rolled >= SEGMENT_EVENTS else rolled
+        return rolled.closed() if rolled.full else rolled
 
     def closed(self) -> SegmentCounter:
         return replace(self, number=self.number + 1, rolled=0, ids=())
@@ -131,25 +145,26 @@ def timeline_folder(user_id: str) -> str:
     return f"timeline/{user_hash(user_id)}/"
 
 
-def roll_key(number: int, roll: int) -> ItemKey:
-    return ItemKey(ItemPath("segment_rolls", (segment_id(number),)), f"{roll:02d}")
+def roll_key(counter: SegmentCounter) -> ItemKey:
+    """Where the ids of the counter go."""
+    return ItemKey(ItemPath("segment_rolls", (segment_id(counter.number),)), f"{counter.rolled:03d}")
 
 
 def place_key(event_id: str) -> ItemKey:
+    """Where a release of before wrote an event's place."""
     return ItemKey(PLACES, event_id)
 
 
-def place_value(number: int, ref: EventRef) -> dict[str, Any]:
-    return {"n": number, "t": iso(ref.timestamp)}
-
-
-def ref_in(event_id: str, value: Mapping[str, Any]) -> EventRef:
-    return EventRef(event_id, from_iso(value["t"]))
+@reading("the segment of an event")
+def placed_in(event_id: str, value: Mapping[str, Any]) -> PlacedEvent:
+    """What it wrote there."""
+    return PlacedEvent(EventRef(event_id, from_iso(value["t"])), int(value["n"]))
 
 
 @reading("a counter of segments")
 def counter_in(value: Mapping[str, Any]) -> SegmentCounter:
-    return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]))
+    until = from_iso(value["older_until"]) if "older_until" in value else LATEST
+    return SegmentCounter(int(value["number"]), int(value["rolled"]), tuple(value["ids"]), int(value["written"]), until)
 
 
 def manifest_bytes(manifest: SegmentManifest) -> bytes:

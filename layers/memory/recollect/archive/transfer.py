@@ -22,7 +22,6 @@ from recollect.archive.record_line import (
     identity_of,
     line_text,
 )
-from recollect.archive.segments import place_key, ref_in
 from recollect.contradictions.decisions import Decision, decision_document, decision_in, decision_key, pair_id
 from recollect.core.errors import Conflict
 from recollect.core.event import Event, EventRef, RecordOrigin
@@ -351,8 +350,8 @@ class ImportMemories:
     def _elsewhere(self, scope: Scope, lines: Sequence[RecordLine]) -> set[str]:
         """The ids that are stored at another instant: no two records of a user share one."""
         refs = {line.event.id: line.event.ref for line in lines}
-        found = self._items.get(scope.user, [place_key(event_id) for event_id in refs])
-        return {key.key for key, item in found.items() if ref_in(key.key, item.value) != refs[key.key]}
+        found = self._projections.vectors(scope, list(refs))
+        return {event_id for event_id, one in found.items() if one.ref != refs[event_id]}
 
     def _deleted_origins(self, tenant: str, lines: Sequence[RecordLine]) -> list[RecordLine]:
         """The copies whose origin was deleted."""

@@ -10,7 +10,8 @@ from time import sleep
 from uuid import NAMESPACE_URL, uuid5
 
 from recollect.archive.compact import Compaction, CompactSegments, EmptyArchivedSlots, RewriteSegments, no_rest
-from recollect.archive.segment_archive import AssignSegments, ReadSegments, SegmentArchive
+from recollect.archive.segment_archive import ReadSegments, SegmentArchive
+from recollect.archive.segment_places import AssignSegments, SegmentPlaces
 from recollect.archive.snapshot import DiffSnapshots, Snapshots
 from recollect.archive.transfer import ExportMemories, RecordLines
 from recollect.composition.deployment import UseCases
@@ -34,7 +35,11 @@ class SegmentUseCases(UseCases):
     @cached_property
     def assignment(self) -> AssignSegments:
         """The projection step that assigns each event its segment."""
-        return AssignSegments(self._parts.items, self._parts.timeline)
+        return AssignSegments(self._parts.items, self._parts.timeline, self._parts.projections)
+
+    @cached_property
+    def places(self) -> SegmentPlaces:
+        return SegmentPlaces(self._parts.items, self._parts.projections)
 
     @cached_property
     def record_lines(self) -> RecordLines:
@@ -52,7 +57,8 @@ class SegmentUseCases(UseCases):
     def compaction(self) -> CompactSegments:
         parts = self._parts
         rest = partial(sleep, _REST_SECONDS) if self._deployment.settings.engines == "local" else no_rest
-        return CompactSegments(parts.timeline, parts.items, parts.snapshots, self.archive, self.record_lines, rest)
+        stores = (parts.timeline, parts.items, parts.snapshots)
+        return CompactSegments(*stores, self.archive, self.record_lines, self.assignment, self.places, rest)
 
     def compact_due(self, now: datetime, remaining_seconds: Callable[[], float]) -> Compaction | None:
         """Compacts all closed segments; None without a snapshot store."""
@@ -64,13 +70,14 @@ class SegmentUseCases(UseCases):
 
     @cached_property
     def rewriting(self) -> RewriteSegments:
-        return RewriteSegments(self._parts.items, self._parts.snapshots, self.archive, self.snapshots)
+        return RewriteSegments(self.places, self._parts.snapshots, self.archive, self.snapshots)
 
     @cached_property
     def archived_slots(self) -> EmptyArchivedSlots:
         """Keeps the archived slot of a deleted value empty."""
         parts = self._parts
-        return EmptyArchivedSlots(parts.timeline, parts.items, parts.snapshots, self.archive, self.snapshots)
+        stores = (parts.timeline, parts.items, parts.snapshots)
+        return EmptyArchivedSlots(*stores, self.archive, self.snapshots, self.places)
 
     @cached_property
     def snapshots(self) -> Snapshots:

@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from recollect.archive.segment_places import NOTHING_COUNTED, Counting
+from recollect.archive.segments import ROLL_EVENTS
 from recollect.core.event import Event, EventRef
 from recollect.core.items import in_parts
 from recollect.core.scope import Scope
@@ -80,11 +82,14 @@ class _Batch:
     was_read: bool = False
     events: dict[str, Event] = field(default_factory=dict)
     bounds: dict[str, datetime] = field(default_factory=dict)
+    counting: Counting = NOTHING_COUNTED
+    stored: dict[str, Projection] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
-    unsaved: list[EventRef] = field(default_factory=list)
+    unsaved: set[str] = field(default_factory=set)
     reindexed: dict[str, Event] = field(default_factory=dict)
     memories: dict[str, StoredMemory] = field(default_factory=dict)
     segments: dict[str, SegmentPlace] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
     rules: Rules = BEFORE_THEY_ARE_READ
 
     def indexed(self, event: Event) -> Event:
@@ -209,7 +214,7 @@ class ProjectionAttempt:
         What is stored of deleted events is read too, in the same wave, and ignored: it must not stop their removal.
         """
         scope, ids = batch.scope, list(batch.refs)
-        vectors = self._steps.concurrency.submit(lambda: self._projections.vectors(scope, ids))
+        stored = self._steps.concurrency.submit(lambda: self._stored(scope, ids))
         memories = self._steps.concurrency.submit(lambda: self._steps.memories.read(scope, ids))
         rules = self._steps.concurrency.submit(lambda: self._steps.rules(scope.tenant))
         batch.events = self._timeline.read(scope, list(batch.refs.values()))
@@ -220,8 +225,10 @@ class ProjectionAttempt:
         if not batch.events:
             return
         batch.rules = rules.result()
-        stored = {i: one for i, one in vectors.result().items() if i in batch.events}
-        batch.vectors = {i: p.vector for i, p in stored.items() if p.vector is not None and p.generation == self._model}
+        batch.counting, kept = stored.result()
+        batch.stored = {i: one for i, one in kept.items() if i in batch.events}
+        fit = {i: one.vector for i, one in batch.stored.items() if one.generation == self._model}
+        batch.vectors = {i: vector for i, vector in fit.items() if vector is not None}
         batch.memories = {i: one for i, one in memories.result().items() if i in batch.events}
         in_other_words = [e.id for e in batch.events.values() if batch.indexed(e).content != e.content]
         for event_id in in_other_words:
@@ -229,13 +236,18 @@ class ProjectionAttempt:
         unmade = [e for e in batch.events.values() if e.id not in batch.vectors and e.is_searchable]
         made = self._encode([batch.indexed(event) for event in unmade])
         batch.vectors |= made
-        batch.unsaved = [e.ref for e in batch.events.values() if e.id in made or e.id not in stored]
+        batch.unsaved = {e.id for e in batch.events.values() if e.id in made or e.id not in fit}
+
+    def _stored(self, scope: Scope, event_ids: Sequence[str]) -> tuple[Counting, dict[str, Projection]]:
+        """The counter of segments first: see `AssignSegments`."""
+        counting = self._steps.segments.counting(scope)
+        return counting, self._projections.vectors(scope, event_ids)
 
     def _derive(self, batch: _Batch, now: datetime) -> None:
         """What needs the events alone is written side by side with the rest."""
         projected = ProjectedBatch(events=list(batch.events.values()), rules=batch.rules)
         calls = [partial(step, batch.scope, projected, now) for step in self._steps.beside]
-        calls += [partial(self._save, batch.scope, made) for made in (self._unsaved(batch),) if made]
+        calls.append(partial(self._place, batch, projected.events, now))
         calls += [partial(self._enter, batch.scope, begun) for begun in (_conversations(projected.events),) if begun]
         beside = [self._steps.concurrency.submit(call) for call in calls]
         try:
@@ -246,7 +258,6 @@ class ProjectionAttempt:
                 _all_done(beside)  # no write goes on when the events are tried again
             raise
         _all_done(beside)
-        batch.segments = projected.segments
         self._encode_again(batch, changed_words)
 
     def _fill_slots(self, batch: _Batch) -> None:
@@ -260,12 +271,26 @@ class ProjectionAttempt:
             fit = {i: p.vector for i, p in others.items() if p.generation == self._model}
             batch.vectors |= {event_id: vector for event_id, vector in fit.items() if vector is not None}
 
-    def _unsaved(self, batch: _Batch) -> list[tuple[Projection, Event]]:
-        refs = batch.unsaved
-        return [(Projection(ref, batch.vectors.get(ref.id), self._model), batch.events[ref.id]) for ref in refs]
+    def _place(self, batch: _Batch, events: Sequence[Event], now: datetime) -> None:
+        """Saves the events' vectors with their segments, which were counted just before: one write for both."""
+        counting, stored = batch.counting, {i: one.segment for i, one in batch.stored.items()}
+        for part in in_parts(events, ROLL_EVENTS):
+            assigned = self._steps.segments.assign(batch.scope, part, now, counting, stored)
+            counting, stored = assigned.counting, {**stored, **assigned.numbers}
+            batch.segments |= assigned.places
+            batch.numbers |= assigned.numbers
+            unplaced = {i for i, number in assigned.numbers.items() if self._lacks(batch, i, number)}
+            self._save(batch, [event for event in part if event.id in batch.unsaved | unplaced])
 
-    def _save(self, scope: Scope, made: Sequence[tuple[Projection, Event]]) -> None:
-        self._projections.save(scope, [one for one, _ in made], {event.id: event for _, event in made})
+    @staticmethod
+    def _lacks(batch: _Batch, event_id: str, number: int) -> bool:
+        stored = batch.stored.get(event_id)
+        return stored is None or stored.segment != number
+
+    def _save(self, batch: _Batch, events: Sequence[Event]) -> None:
+        if events:
+            made = [Projection(e.ref, batch.vectors.get(e.id), self._model, batch.numbers.get(e.id)) for e in events]
+            self._projections.save(batch.scope, made, {event.id: event for event in events})
 
     def _enter(self, scope: Scope, begun: Mapping[str, datetime]) -> None:
         for conversation_id, started_at in begun.items():
@@ -292,8 +317,7 @@ class ProjectionAttempt:
         made = self._encode([batch.indexed(event) for event in merged if event.is_searchable])
         if made:
             batch.vectors |= made
-            new = [(Projection(e.ref, made[e.id], self._model), e) for e in merged if e.id in made]
-            self._save(batch.scope, new)
+            self._save(batch, [event for event in merged if event.id in made])
 
     @property
     def _model(self) -> str | None:

@@ -144,10 +144,13 @@ class FailedEvents:
         return None
 
     def _unmark(self, marker: PendingEvent, removed: bool) -> None:
-        """For a deleted event `forget` removes the marker: `settle` leaves the marker of a removal."""
+        """For a deleted event `forget` removes the marker: `settle` leaves the marker of a removal.
+
+        Its segment stays known, for the retry.
+        """
         scope, ref = marker.scope.user, marker.ref
         if removed:
-            self._projections.forget(scope, [ref])
+            self._projections.forget(scope, [ref], keeps_segment=True)
             return
         self._keep_findable(scope, ref)
         self._projections.settle(scope, [ref])

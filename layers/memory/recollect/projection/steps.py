@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.archive.segment_archive import AssignSegments
+from recollect.archive.segment_places import AssignSegments
 from recollect.contradictions.candidates import ProjectedRecords
 from recollect.contradictions.settle import FollowContradictions
 from recollect.core.event import Event, EventRef
@@ -18,7 +18,6 @@ from recollect.memories.representation import represented
 from recollect.ports import Concurrency
 from recollect.rules.groups import Rules, SummaryRules
 from recollect.summaries.run import LostWords
-from recollect.timeline.bus import SegmentPlace
 from recollect.timeline.listing import KnownSpaces, KnownUsers
 
 FollowEvents: TypeAlias = Callable[[Scope, Sequence[Event], Sequence[EventRef], datetime], None]
@@ -35,9 +34,8 @@ class ProjectedBatch:
 
     `events` are projected now, with their `vectors`; `changed` are others that they superseded; `gone` are deleted.
     `read` are the memories of `events` as read before, None for events without one. The steps set `memories`, those of
-    the events by the events' ids, `ended`, events whose words no longer hold, and `segments`, the segments of the
-    events. `rules` are the tenant's, read once, so that all steps of a batch see one version; of a batch without events
-    they are not read.
+    the events by the events' ids, and `ended`, events whose words no longer hold. `rules` are the tenant's, read once,
+    so that all steps of a batch see one version; of a batch without events they are not read.
     """
 
     events: Sequence[Event] = ()
@@ -48,7 +46,6 @@ class ProjectedBatch:
     rules: Rules = BEFORE_THEY_ARE_READ
     memories: dict[str, StoredMemory] = field(default_factory=dict)
     ended: list[EventRef] = field(default_factory=list)
-    segments: dict[str, SegmentPlace] = field(default_factory=dict)
 
 
 ProjectionStep: TypeAlias = Callable[[Scope, ProjectedBatch, datetime], None]
@@ -81,7 +78,7 @@ class ProjectionSteps:
     @property
     def beside(self) -> tuple[ProjectionStep, ...]:
         """Side by side with those of `derive`, before the index and the markers: they need events and rules alone."""
-        return (self._note_user, self._note_spaces, self._assign_segments, self._count_messages)
+        return (self._note_user, self._note_spaces, self._count_messages)
 
     @property
     def derive(self) -> tuple[ProjectionStep, ...]:
@@ -124,10 +121,6 @@ class ProjectionSteps:
             return
         found = self.contradictions.follow(_records(scope, batch, now))
         batch.memories, batch.ended = found.memories, found.ended
-
-    def _assign_segments(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
-        if batch.events:
-            batch.segments = self.segments.assign(scope, batch.events, now)
 
     def _count_messages(self, scope: Scope, batch: ProjectedBatch, now: datetime) -> None:
         if batch.events:

@@ -161,7 +161,8 @@ class RebuildIndex:
         fresh = saved | made
         if fresh:
             refs = {event.id: event.ref for event in missing}
-            made_now = [Projection(refs[i], vector, generation) for i, vector in fresh.items()]
+            segments = {i: one.segment for i, one in kept.items()}
+            made_now = [Projection(refs[i], vector, generation, segments.get(i)) for i, vector in fresh.items()]
             self._projections.save(scope, made_now, {event.id: event for event in missing})
         return found | fresh, len(made), spared
 

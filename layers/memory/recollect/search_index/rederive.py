@@ -147,8 +147,9 @@ class _Fresh:
         self._event_ids = self._event_ids - {one.ref.id for one in projections}
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        others = [event_id for event_id in event_ids if event_id not in self._event_ids]
-        return self._projections.vectors(scope, others) if others else {}
+        found = self._projections.vectors(scope, event_ids)
+        hidden = self._event_ids & found.keys()
+        return found | {i: replace(found[i], vector=None, generation=None) for i in hidden}
 
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         """Does nothing: a pending event stays pending."""

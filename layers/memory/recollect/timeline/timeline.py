@@ -168,11 +168,24 @@ class PendingPage:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What is stored beside an event: its vector (None without an embedder) and the vector's generation."""
+    """What is stored beside an event: its vector (None without an embedder) and the vector's generation.
+
+    `segment` is the number of the segment that the event is in, from 1 and for good (A-59); None where it is not known
+    here.
+    """
 
     ref: EventRef
     vector: FloatArray | None
     generation: str | None
+    segment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEvent:
+    """An event, and the number of the segment that it is in."""
+
+    ref: EventRef
+    segment: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from recollect.contracts.namespaced_items import NamespacedItemsContract
 from recollect.contracts.projections import FailedProjectionsContract, ProjectionsContract
 from recollect.contracts.rate_limiter import RateLimiterContract
 from recollect.contracts.removal import ErasingContract, RejectingContract, RemovalContract
+from recollect.contracts.segments_of_events import SegmentsOfEventsContract
 from recollect.contracts.services import PublisherContract
 from recollect.contracts.session_log import SessionLogContract
 from recollect.contracts.timeline import TimelineContract
@@ -14,6 +15,7 @@ from recollect.contracts.usage import UsageCountsContract
 
 TestTimeline = TimelineContract
 TestProjections = ProjectionsContract
+TestSegmentsOfEvents = SegmentsOfEventsContract
 TestIdempotency = IdempotencyStoreContract
 TestRateLimiter = RateLimiterContract
 TestUsageCounts = UsageCountsContract

@@ -70,7 +70,7 @@ def test_reads_of_a_wave_are_one_call_each(moto_access: ItemAccess, scope: Scope
 def test_of_an_event_that_was_just_read_nothing_is_read_again(moto_access: ItemAccess, scope: Scope) -> None:
     access, client = scripted_access(moto_access)
     event = an_event(scope, importance=0.9)
-    projection = Projection(event.ref, a_vector(), "g")
+    projection = Projection(event.ref, a_vector(), "g", 1)
     DynamoDBProjections(access).save(scope, [projection], {event.id: event})
     assert [name for name, _ in client.requests] == ["batch_write_item"]
     timeline = DynamoDBTimeline(moto_access)

@@ -6,7 +6,7 @@
 |             | `e` the caller's embedding; no `ttl`: expiry leaves a tombstone, which the service would not     |
 | dedupe      | `n` event id, `k` conversation id; neither in a tombstone                                        |
 | marker      | `u` the user's partition, `t` the event's instant                                                |
-| projection  | `x` vector (float16), `g` its generation, `o` order by time; for the indexes also                |
+| projection  | `x` vector (float16), `g` its generation, `o` order by time, `n` segment; for the indexes also   |
 |             | `c` conversation, `i` order by importance (only from 0.6 up), `p` persona, `h` household         |
 | slot entry  | `t` the instant of recording; where the event was removed `r`, whether it was the value           |
 | conversation| `n` conversation id, `t` the instant when it began                                               |
@@ -38,7 +38,7 @@ from recollect.core.time import from_microseconds, microseconds, sortable
 from recollect.core.vectors import pack_vector, unpack_vector
 from recollect.timeline.record import from_record, to_record
 from recollect.timeline.slots import SlotEntry
-from recollect.timeline.timeline import IMPORTANT_FROM, EventWrite, PendingEvent, Projection
+from recollect.timeline.timeline import IMPORTANT_FROM, EventWrite, PendingEvent, PlacedEvent, Projection
 
 _PLAIN = b"\x00"
 _DEFLATED = b"\x01"
@@ -195,6 +195,8 @@ def projection_item(scope: Scope, projection: Projection, event: Event | None) -
         item["x"] = binary(pack_vector(projection.vector))
     if projection.generation is not None:
         item["g"] = text(projection.generation)
+    if projection.segment is not None:
+        item["n"] = number(projection.segment)
     return item | (_index_attributes(scope, event) if event else {})
 
 
@@ -220,7 +222,13 @@ def projected_ref(item: Mapping[str, Value]) -> EventRef:
 def projection_in(item: Mapping[str, Value]) -> Projection:
     """The projection of an item."""
     vector = unpack_vector(item["x"]["B"]) if "x" in item else None
-    return Projection(projected_ref(item), vector, item["g"]["S"] if "g" in item else None)
+    segment = int(item["n"]["N"]) if "n" in item else None
+    return Projection(projected_ref(item), vector, item["g"]["S"] if "g" in item else None, segment)
+
+
+def placed_in(item: Mapping[str, Value]) -> PlacedEvent:
+    """The event of a projection that has a segment."""
+    return PlacedEvent(projected_ref(item), int(item["n"]["N"]))
 
 
 def admitted(scope: Scope, item: Mapping[str, Value]) -> bool:

@@ -5,7 +5,7 @@
 | `U#{tenant}#{user}`         | `E#{instant}#{id}`             | event                                             |
 |                             | `D#{identity}`                 | dedupe record; without an event id, a tombstone   |
 |                             | `R#{fingerprint}`              | rejected value                                    |
-|                             | `V#{id}`                       | projection: vector, index entries, id -> instant  |
+|                             | `V#{id}`                       | projection: vector, segment, index entries, instant |
 |                             | `K#{hash of slot}#{instant}#{id}` | a value that a slot has had                    |
 |                             | `C#{hash of conversation}`     | conversation                                      |
 |                             | `M#{collection}#l{label}#…#k{key}` | item; the tenant's own are the empty user's   |

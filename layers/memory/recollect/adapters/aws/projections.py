@@ -23,6 +23,7 @@ from recollect.adapters.aws.item_format import (
     marked_event,
     number,
     pending_item,
+    placed_in,
     projection_in,
     projection_item,
     record_attributes,
@@ -35,12 +36,14 @@ from recollect.core.errors import InvalidInput
 from recollect.core.event import Event, EventRef
 from recollect.core.scope import Scope
 from recollect.timeline.slots import place_of, slot_of
-from recollect.timeline.timeline import PendingPage, Projection
+from recollect.timeline.timeline import PendingPage, PlacedEvent, Projection
 
 FEW_PER_SHARD = 256
 
 _BY_ARRIVAL = "arrival"
 _BY_SHARD = "shard"
+_OF_PROJECTION = ("c", "g", "h", "i", "o", "p", "x")
+"""What a projection has but for its segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +65,37 @@ class DynamoDBProjections:
     def save(self, scope: Scope, projections: Sequence[Projection], known: Mapping[str, Event] | None = None) -> None:
         """Writes the vectors, with the index entries of those events that still exist.
 
-        Entries of a known event that was deleted since lead to nothing, and go with the projection.
+        Entries of a known event that was deleted since lead to nothing, and go with the projection. Those with a
+        segment replace the item, 25 in a call; each of the others is a call of its own, which leaves the segment.
         """
         events = dict(known or {})
         unknown = [one.ref for one in projections if one.ref.id not in events]
         if unknown:
             found = self.access.get_many(keys.event_key(scope, ref) for ref in unknown)
             events |= {event.id: event for event in map(event_in, found.values())}
-        self.access.put_many(projection_item(scope, one, events.get(one.ref.id)) for one in projections)
+        items = [projection_item(scope, one, events.get(one.ref.id)) for one in projections]
+        self.access.put_many(item for item in items if "n" in item)
+        others = {key_in(item): item for item in items if "n" not in item}
+        self.access.side_by_side(self._update, list(others.values()))
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
         found = self.access.get_many(keys.projection_key(scope, event_id) for event_id in event_ids)
         projections = [projection_in(item) for item in found.values()]
         return {one.ref.id: one for one in projections}
+
+    def place(self, scope: Scope, event: Event, segment: int) -> None:
+        """Beside what is stored. An event that is deleted meanwhile loses it again: its removal may be over."""
+        item = projection_item(scope, Projection(event.ref, None, None, segment), event)
+        place = key_in(item)
+        self._set(place, {name: item[name] for name in item if name not in place.attributes}, keeps=True)
+        if self.access.get(keys.event_key(scope, event.ref)) is None:
+            self.access.delete_many([place])
+
+    def places(self, scope: Scope, event_ids: Sequence[str], *, consistent: bool = True) -> dict[str, PlacedEvent]:
+        wanted = [keys.projection_key(scope, event_id) for event_id in event_ids]
+        found = self.access.get_many(wanted, consistent=consistent, attributes=("o", "n")).values()
+        placed = [placed_in(item) for item in found if "n" in item]
+        return {one.ref.id: one for one in placed}
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
         """Enters a keyed event in its slot's history (P-19), unless it was removed.
@@ -118,11 +139,31 @@ class DynamoDBProjections:
     def settle(self, scope: Scope, refs: Sequence[EventRef]) -> None:
         self.access.delete_many(keys.pending_key(scope, ref.id) for ref in refs)
 
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+    def forget(self, scope: Scope, refs: Sequence[EventRef], *, keeps_segment: bool = False) -> None:
         """Removes the projections of deleted events, and then both of their markers (P-22)."""
-        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs)
+        kept = self.places(scope, [ref.id for ref in refs]) if keeps_segment else {}
+        left = [Projection(one.ref, None, None, one.segment) for one in kept.values()]
+        self.access.put_many(projection_item(scope, one, None) for one in left)
+        self.access.delete_many(keys.projection_key(scope, ref.id) for ref in refs if ref.id not in kept)
         marked = (keys.pending_key, keys.removal_key)
         self.access.delete_many(key(scope, ref.id) for ref in refs for key in marked)
+
+    def _update(self, item: Attributes) -> None:
+        """All but the segment is as in the item afterwards."""
+        given = {name: item[name] for name in _OF_PROJECTION if name in item}
+        self._set(key_in(item), given, [name for name in _OF_PROJECTION if name not in item])
+
+    def _set(self, place: Key, given: Attributes, removed: Sequence[str] = (), *, keeps: bool = False) -> None:
+        """`keeps`: attributes that are stored already stay."""
+        told = [f"{name} = if_not_exists({name}, :{name})" if keeps else f"{name} = :{name}" for name in given]
+        parts = [f"SET {', '.join(told)}", *([f"REMOVE {', '.join(removed)}"] if removed else [])]
+        with translated(SERVICE):
+            self.access.client.update_item(
+                TableName=self.access.table,
+                Key=place.attributes,
+                UpdateExpression=" ".join(parts),
+                ExpressionAttributeValues={f":{name}": value for name, value in given.items()},
+            )
 
     def _replace(self, scope: Scope, event: Event, changed: Event) -> None:
         new = record_attributes(changed)

@@ -242,7 +242,16 @@ NAMESPACED_ITEMS = (
 )
 """Items of applications; a file of before has no such tables and gets them when it is opened."""
 
-STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION, RATES, *NAMESPACED_ITEMS)
+SEGMENT_PLACES = """CREATE TABLE IF NOT EXISTS segment_places (
+        scope INTEGER NOT NULL REFERENCES scopes (id),
+        event_id TEXT NOT NULL,
+        timestamp INTEGER NOT NULL,
+        segment INTEGER NOT NULL,
+        PRIMARY KEY (scope, event_id)) WITHOUT ROWID"""
+"""In which segment an event is (A-59). Apart from `projections`: a deletion finds the segment after those are gone."""
+
+_LATER = (RATES, *NAMESPACED_ITEMS, SEGMENT_PLACES)
+STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION, *_LATER)
 FORMAT_VERSION = 2
 """Format 1 was of no release; nothing reads it."""
 
@@ -505,6 +514,8 @@ def _prepare(connection: sqlite3.Connection, busy_seconds: float) -> None:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'namespaced_item_vectors'").fetchone():
         for statement in NAMESPACED_ITEMS:
             connection.execute(statement)
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'segment_places'").fetchone():
+        connection.execute(SEGMENT_PLACES)
 
 
 def _format(connection: sqlite3.Connection) -> int:

@@ -30,9 +30,13 @@ from recollect.core.time import from_microseconds, microseconds, utc_now
 from recollect.core.vectors import pack_vector, stored_vector
 from recollect.timeline.bus import KEPT_PER_TENANT, BusEvent
 from recollect.timeline.slots import slot_of
-from recollect.timeline.timeline import PendingEvent, PendingPage, Projection
+from recollect.timeline.timeline import PendingEvent, PendingPage, PlacedEvent, Projection
 
 _VECTORS = "SELECT event_id, timestamp, generation, vector FROM projections WHERE scope = ? AND event_id IN ({})"
+
+_PLACES = "SELECT event_id, timestamp, segment FROM segment_places WHERE scope = ? AND event_id IN ({})"
+_PLACE = """INSERT OR IGNORE INTO segment_places (scope, event_id, timestamp, segment)
+    SELECT scope, id, timestamp, ? FROM events WHERE scope = ? AND id = ?"""
 
 _PENDING = """SELECT e.id, e.timestamp, s.tenant, s.user_id, o.row FROM outbox o JOIN events e ON e.row = o.row
     JOIN scopes s ON s.id = o.scope WHERE o.row > ? ORDER BY o.row LIMIT ?"""
@@ -88,14 +92,32 @@ class SqliteProjections:
                 " generation = excluded.generation, vector = excluded.vector",
                 [(user.number, *_projection_row(projection)) for projection in projections],
             )
+            placed = [(one.segment, user.number, one.ref.id) for one in projections if one.segment is not None]
+            connection.executemany(_PLACE, placed)
 
     def vectors(self, scope: Scope, event_ids: Sequence[str]) -> dict[str, Projection]:
-        found: dict[str, Projection] = {}
         with self._database.reading() as connection:
             user = user_number(connection, scope)
+            placed = _places(connection, user, event_ids)
+            found = {i: Projection(one.ref, None, None, one.segment) for i, one in placed.items()}
             for row in chunked_in(connection, _VECTORS, event_ids, user):
-                found[row[0]] = Projection(ref_of(row), stored_vector(row[3]), row[2])
+                segment = placed[row[0]].segment if row[0] in placed else None
+                found[row[0]] = Projection(ref_of(row), stored_vector(row[3]), row[2], segment)
         return found
+
+    def place(self, scope: Scope, event: Event, segment: int) -> None:
+        with self._database.writing(durable=False) as connection:
+            connection.execute(_PLACE, (segment, user_number(connection, scope), event.id))
+
+    def places(
+        self,
+        scope: Scope,
+        event_ids: Sequence[str],
+        *,
+        consistent: bool = True,  # noqa: ARG002 - always
+    ) -> dict[str, PlacedEvent]:
+        with self._database.reading() as connection:
+            return _places(connection, user_number(connection, scope), event_ids)
 
     def fill_slot(self, scope: Scope, event: Event) -> None:
         """Enters a keyed event in its slot's history (P-19), unless it is there or was removed."""
@@ -152,13 +174,19 @@ class SqliteProjections:
                 [(user, ref.id) for ref in refs],
             )
 
-    def forget(self, scope: Scope, refs: Sequence[EventRef]) -> None:
+    def forget(self, scope: Scope, refs: Sequence[EventRef], *, keeps_segment: bool = False) -> None:
         """Removes the projections of deleted events, with the markers of their removal (P-22)."""
         with self._database.writing(durable=False) as connection:
             user = user_number(connection, scope)
             delete_derived(connection, scope.tenant, user, refs)
             removed = [(user, ref.id) for ref in refs]
+            if not keeps_segment:
+                connection.executemany("DELETE FROM segment_places WHERE scope = ? AND event_id = ?", removed)
             connection.executemany("DELETE FROM removed WHERE scope = ? AND event_id = ?", removed)
+
+
+def _places(connection: sqlite3.Connection, user: int, event_ids: Sequence[str]) -> dict[str, PlacedEvent]:
+    return {row[0]: PlacedEvent(ref_of(row), row[2]) for row in chunked_in(connection, _PLACES, event_ids, user)}
 
 
 def _projection_row(projection: Projection) -> tuple[str, int, str | None, bytes | None]:

@@ -186,6 +186,7 @@ def _count_rows(table: str, condition: str) -> Step:
 _TABLES = (
     ("events", "events", _BY_ID.format("id")),
     ("projections", "projections", _BY_ID.format("event_id")),
+    ("segment_places", "segment_places", _BY_ID.format("event_id")),
     ("slots", "slot_entries", _BY_ID.format("event_id")),
     ("markers", "removed", _BY_ID.format("event_id")),
     ("conversations", "conversations", _UNNAMED),
