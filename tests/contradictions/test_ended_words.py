@@ -13,7 +13,7 @@ def marked(text: str) -> tuple[str, list[EndedPiece]]:
         if character in "[<":
             start = len(plain)
         elif character in "]>":
-            pieces.append(EndedPiece(start, len(plain), 0.9 if character == "]" else 0.3))
+            pieces.append(EndedPiece(start, len(plain), 0.9 if character == "]" else 0.38))
         else:
             plain += character
     return plain, pieces
@@ -44,3 +44,11 @@ def marked(text: str) -> tuple[str, list[EndedPiece]]:
 def test_what_ends_is_the_words_and_the_whole_where_they_leave_nothing(text: str, ended: list[str]) -> None:
     plain, pieces = marked(text)
     assert [plain[slice(*span)] for span in ended_spans(plain, pieces)] == ended
+
+
+@pytest.mark.spec("P-24")
+def test_beside_what_surely_ends_a_word_of_which_less_is_said_stays() -> None:
+    text = "Walks on Mondays, yoga on Fridays"
+    fridays, mondays = EndedPiece(26, 33, 0.9), EndedPiece(9, 17, 0.5)
+    assert [text[slice(*span)] for span in ended_spans(text, [fridays, mondays])] == ["Fridays"]
+    assert [text[slice(*span)] for span in ended_spans(text, [mondays])] == ["Mondays,"]

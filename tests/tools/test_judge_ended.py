@@ -1,5 +1,6 @@
 """What the model learns from that tells which words end: the lists, the marks of parts, its file, what is counted."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def marked(one: Marked) -> list[str]:
     return [one.older[start:end] for start, end in one.ended]
 
 
-def test_each_older_message_has_six_newer_ones_and_its_ended_words_are_its_own() -> None:
+def test_each_older_message_has_its_newer_ones_and_its_ended_words_are_its_own() -> None:
     by_group: dict[tuple[str, str], list[ListPair]] = {}
     for pair in list_pairs(LISTS):
         assert all(words in pair.older for words in pair.ended)
@@ -44,9 +45,9 @@ def test_each_older_message_has_six_newer_ones_and_its_ended_words_are_its_own()
     assert len(by_group) >= 600
     for pairs in by_group.values():
         assert len({pair.older for pair in pairs}) == 1
-        assert [pair.kind for pair in pairs].count(PART) == 2
-        assert [pair.kind for pair in pairs].count(WHOLE) == 1
-        assert len(pairs) == 6
+        kinds = Counter(pair.kind for pair in pairs)
+        six = kinds[PART] == 2 and kinds[WHOLE] == 1 and len(pairs) == 6
+        assert six or kinds == {PART: 3, "near": 1}
 
 
 def test_a_writer_is_held_out() -> None:

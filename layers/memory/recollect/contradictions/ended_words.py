@@ -9,7 +9,7 @@ from recollect.contradictions.parts import UNSPACED, Span, clause_spans
 from recollect.text.omission import left_of
 from recollect.text.terms import query_terms
 
-_ENDED, _OF_THE_SUREST = 0.3, 0.65
+_ENDED, _OF_THE_SUREST = 0.4, 0.65
 """A word ends from this probability on, and from this share of the surest word's: beside what surely ends, less counts
 little."""
 _BETWEEN_ENDED = 0.6
