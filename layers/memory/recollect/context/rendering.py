@@ -118,7 +118,9 @@ def _with_marks(said: str, item: ContextItem, now: datetime) -> str:
 
 def _instead(item: ContextItem) -> str:
     """What holds in the place of the marked words, where that is not shown itself."""
-    told = dict.fromkeys(f"“{_beginning(one.instead)}”" for one in item.ended[:_MOST_ENDED] if one.instead)
+    told = dict.fromkeys(
+        f"“{_beginning(one.instead, _ENDED_WORDS)}”" for one in item.ended[:_MOST_ENDED] if one.instead
+    )
     return f" (then: {'; '.join(told)})" if told else ""
 
 

@@ -16,12 +16,16 @@ _BETWEEN_ENDED = 0.6
 """From this share of that on a word ends that stands between two that do."""
 _NEARLY_ALL = 0.75
 """A clause, and a sentence of several, ends as a whole from this share of its characters on: else scraps are left."""
+_SMALL = re.compile(r"\W*[A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff]{1,3}\W*")
+"""A word of three letters at most ("un", "met") ends only where no other part does: it tells nothing by itself."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 
 def ended_spans(text: str, pieces: Sequence[EndedPiece]) -> tuple[Span, ...]:
     """The parts that end, in order: the whole text where too little is left to say anything, empty where none ends."""
-    ended = _whole_clauses(text, list(_runs(_words(text, pieces))))
+    runs = list(_runs(_words(text, pieces)))
+    telling = [one for one in runs if not _SMALL.fullmatch(text[slice(*one)])]
+    ended = _whole_clauses(text, telling or runs)
     found = tuple(span for span in ended if query_terms(text[slice(*span)]))
     return ((0, len(text)),) if found and left_of(text, found) is None else found
 
