@@ -65,9 +65,12 @@ def disputes(
     newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
     shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
     told = {own: tuple(_instead(one, known) for one in words) for own, words in ended.items()}
-    said = {recalled.identity(one): _in_all_words(recalled, one, ended) for one in recalled.ranked}
-    whole = {identity: text for identity, text in said.items() if text is not None}
-    return Disputes(newest_first, shown, older_sides(conflicts), told, whole)
+    said = {
+        recalled.identity(one): recalled.stored[one.id].content
+        for one in recalled.ranked
+        if _is_told(recalled, one, ended)
+    }
+    return Disputes(newest_first, shown, older_sides(conflicts), told, said)
 
 
 def _against(pairs: Iterable[tuple[str, _Side]], known: Mapping[str, OtherSide]) -> dict[str, list[OtherSide]]:
@@ -88,13 +91,10 @@ def _ended(recalled: Recalled, hit: Ranked, filters: SearchFilters) -> tuple[End
     return ended_words(memory, filters.moment)
 
 
-def _in_all_words(recalled: Recalled, hit: Ranked, ended: Mapping[str, Sequence[EndedWords]]) -> str | None:
-    """None where nothing has ended for good, or where more of it than that does not hold now."""
-    words = ended.get(recalled.identity(hit))
-    if not words:
-        return None
-    memory, shown = recalled.stored[hit.id], recalled.memories[hit.id]
-    return memory.content if is_told_by(memory, words, shown.content) else None
+def _is_told(recalled: Recalled, hit: Ranked, ended: Mapping[str, Sequence[EndedWords]]) -> bool:
+    """Whether something of it has ended for good, and nothing else of it does not hold now."""
+    words = ended.get(recalled.identity(hit), ())
+    return bool(words) and is_told_by(recalled.stored[hit.id], words, recalled.memories[hit.id].content)
 
 
 def _instead(ended: EndedWords, known: Mapping[str, OtherSide]) -> EndedWords:

@@ -108,7 +108,7 @@ def _with_marks(said: str, item: ContextItem, now: datetime) -> str:
     text, position = "", 0
     for one in item.ended:
         start = max(one.start, position)
-        words = said[start : one.start + len(one.words)]
+        words = said[start : one.end]
         begins = start + len(words) - len(words.lstrip())
         if words.strip():
             text += f"{said[position:begins]}[until {day_of(one.since, now)}: {words.strip()}]"

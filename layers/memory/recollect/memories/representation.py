@@ -189,6 +189,11 @@ class EndedWords:
     instead: str | None = None
     start: int = 0
 
+    @property
+    def end(self) -> int:
+        """The character behind them."""
+        return self.start + len(self.words)
+
 
 def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
     """What was ended for good of a memory that holds in part, in the order of its words; of others nothing."""
@@ -196,13 +201,12 @@ def ended_words(memory: Memory, moment: datetime) -> tuple[EndedWords, ...]:
         return ()
     told = (one for one in _lapsed(memory, moment) if _is_for_good(one, memory) and one.start < one.end)
     ended = sorted(told, key=lambda one: one.start)
-    words = (memory.content[one.start : one.end] for one in ended)
-    return tuple(EndedWords(text, one.since, one.by, start=one.start) for text, one in zip(words, ended, strict=True))
+    return tuple(EndedWords(memory.content[one.start : one.end], one.since, one.by, start=one.start) for one in ended)
 
 
 def is_told_by(memory: Memory, ended: Sequence[EndedWords], left: str) -> bool:
     """Whether `left` is the memory's content without just these words: none of it is held over or out of its bound."""
-    return left_of(memory.content, [(one.start, one.start + len(one.words)) for one in ended]) == left
+    return left_of(memory.content, [(one.start, one.end) for one in ended]) == left
 
 
 def no_longer_holds(
