@@ -59,3 +59,8 @@ def test_a_text_lies_there_once_and_a_message_alone_has_none_older(bundle: Bundl
     assert told.texts.tolist() == [[0, 1], [0, -1], [1, 1]]
     assert bundle.older(-1).tolist() == []
     assert told.labels.tolist() == [1, 1, 0]
+
+
+def test_some_pairs_are_taken_by_themselves(bundle: Bundle) -> None:
+    taken = bundle.sets["train"].only(np.array([False, True, True]))
+    assert (taken.texts.tolist(), taken.kinds.tolist(), len(taken)) == ([[0, -1], [1, 1]], ["alone", "same"], 2)

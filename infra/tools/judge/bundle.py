@@ -38,6 +38,10 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def only(self, chosen: NDArray[np.bool_]) -> "Pairs":
+        """The chosen ones, (pairs,)."""
+        return Pairs(*(getattr(self, part)[chosen] for part in _PARTS))
+
 
 @dataclass(frozen=True, slots=True)
 class Bundle:

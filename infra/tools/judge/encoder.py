@@ -90,6 +90,11 @@ class PairEncoder(nn.Module):
             x = layer(x, (segments >= 0)[:, None, None, :])
         return x
 
+    def early_parameters(self) -> list[nn.Parameter]:
+        """Those up to the first look, and its heads."""
+        early = (self.places, self.segments, self.norm, *self.layers[: weights.EARLY_LAYERS])
+        return [one for part in (*early, self.early_hidden, self.early, self.lasting) for one in part.parameters()]
+
     def new_parameters(self) -> list[nn.Parameter]:
         """Those that the embedder does not have."""
         new = (self.segments, self.hidden, self.classes, self.early_hidden, self.early, self.lasting)

@@ -19,6 +19,8 @@ SECOND_READING: Final = Path(__file__).with_name("second_reading.jsonl")
 PAIRS: Final = Path(__file__).with_name("pairs")
 OTHER_MATTER: Final = "other_matter"
 """The kind of a pair whose newer message is a change, and not of this older one."""
+TURNED: Final = "turned"
+"""The kind of a pair whose older message is another's, or of another thing, and whose newer one is one's own change."""
 _BESIDE_OTHERS: Final = 0.6
 """What a pair of two matters of one person weighs: there are nine of them for each change."""
 LASTING: Final = "lasting"

@@ -1,7 +1,9 @@
 """`python -m infra.tools.judge.learning`: what needs PyTorch and numpy alone, on any machine, over a bundle.
 
     train   --bundle B --out DIR [--seed 1] [--epochs 3] [--rate 8e-5] [--weigh written=2 month=.5 ya=0]
-            [--start JUDGE.pt] [--teacher T.npy --taught .6]    writes DIR/judge.pt; on a CPU, run again, it goes on
+            [--start JUDGE.pt] [--teacher T.npy --taught .6] [--upper]
+                                                            writes DIR/judge.pt; on a CPU, run again, it goes on
+    thin    --bundle B --out B2 --weigh turned=1 written=.3 writes the bundle with these shares of the training pairs
     average --out DIR --of A.pt B.pt                            writes DIR/judge.pt, the mean of weights
     teach   --bundle B --out T.npy --of A.pt B.pt               writes what models together say of the training pairs
     unpack  --bundle B --out DIR --of LAYERS.npz                writes DIR/judge.pt, the shipped judge's weights
@@ -12,7 +14,9 @@
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +25,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from infra.tools.judge.bundle import Bundle, read
+from infra.tools.judge.bundle import write as write_bundle
 from infra.tools.judge.calibration import CHANGES, FOR_A_WHILE, calibrated, write
 from infra.tools.judge.encoder import PairEncoder, started
 from infra.tools.judge.export import shipped_judge
-from infra.tools.judge.training import Course, logits_of, train
+from infra.tools.judge.training import Course, factors, logits_of, train
 from recollect.core.vectors import FloatArray
 
 TRAIN = "train"
@@ -39,6 +44,7 @@ def main() -> None:
     given = _parser().parse_args()
     {
         "train": _train,
+        "thin": _thin,
         "average": _average,
         "teach": _teach,
         "unpack": _unpack,
@@ -53,14 +59,27 @@ def _train(given: argparse.Namespace) -> None:
         epochs=given.epochs,
         seed=given.seed,
         rate=given.rate,
-        weigh={name: float(value) for name, value in (one.split("=") for one in given.weigh)},
+        weigh=_weighed(given),
         taught=given.taught,
         graphs=not given.plain,
+        upper=given.upper,
     )
     model = started(bundle.tensors)
     if given.start:
         model.load_state_dict({**model.state_dict(), **torch.load(given.start)})
     train(model, bundle, course, given.out, np.load(given.teacher) if given.teacher else None)
+
+
+def _thin(given: argparse.Namespace) -> None:
+    bundle, rng = read(given.bundle), np.random.default_rng(given.seed)
+    told = bundle.sets[TRAIN]
+    taken = told.only(rng.random(len(told)) < factors(told, _weighed(given)))
+    write_bundle(replace(bundle, sets={**bundle.sets, TRAIN: taken}), given.out)
+    print(len(taken), "of", len(told), dict(Counter(taken.kinds.tolist()).most_common(16)))
+
+
+def _weighed(given: argparse.Namespace) -> dict[str, float]:
+    return {name: float(value) for name, value in (one.split("=") for one in given.weigh)}
 
 
 def _average(given: argparse.Namespace) -> None:
@@ -136,7 +155,7 @@ def _model(bundle: Bundle, path: Path) -> PairEncoder:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m infra.tools.judge.learning")
-    parser.add_argument("command", choices=["train", "average", "teach", "unpack", "calibrate", "figures"])
+    parser.add_argument("command", choices=["train", "thin", "average", "teach", "unpack", "calibrate", "figures"])
     parser.add_argument("--bundle", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--of", type=Path, nargs="*", default=(), help="weights of models")
@@ -144,9 +163,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--rate", type=float, default=8e-5)
     parser.add_argument(
-        "--weigh", nargs="*", default=(), help="factors of kinds of examples and of groups, as `month=.5`"
+        "--weigh", nargs="*", default=(), help="factors, or shares, of kinds of examples and of groups, as `month=.5`"
     )
     parser.add_argument("--start", type=Path, help="the weights to go on from; without them the embedder's")
+    parser.add_argument("--upper", action="store_true", help="only the layers above the first look learn")
     parser.add_argument("--plain", action="store_true", help="without CUDA graphs")
     parser.add_argument("--teacher", type=Path, help="what `teach` wrote")
     parser.add_argument("--taught", type=float, default=0.6, help="the teacher's share in what is learnt")

@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from infra.tools.judge.ended_examples import LIST, PART, WHOLE, list_pairs
 from infra.tools.judge.examples import (
     LABELS,
     OTHER_MATTER,
+    TURNED,
     Example,
     Month,
     Talk,
@@ -28,6 +30,8 @@ from recollect.contradictions.candidates import JUDGED
 
 _CROSSED_AMONG, _CROSSED_FROM = 60, 15
 _LISTED = {PART: LABELS["part"], WHOLE: LABELS["replaces"]}
+_TURNED_WEIGHTS: Final = {"other_person": 1.0, "other_thing": 0.7, "unrelated_same_words": 0.7}
+"""By the kind that the older one was written as, what such a pair weighs."""
 _WRITTEN_BY_A_MODEL = ("assistant", "bot", "model")
 
 
@@ -62,7 +66,7 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
     rng = random.Random(sampling.seed)
     written = [one for folder in sampling.pairs for one in relation_pairs(folder) if one.group not in sampling.held]
     found = [*written, *(one for one in cases(sampling.cases) if rng.random() < sampling.cases_share)]
-    found += crossed(written, nearest, rng, sampling.crossed_share)
+    found += [*crossed(written, nearest, rng, sampling.crossed_share), *turned(written)]
     for name in ("locomo-dev", "madial-zh-dev"):
         found += unlabelled(sampling.data / name, nearest, rng, sampling.unlabelled_share)
     for talk in talks(sampling.talks):
@@ -76,6 +80,19 @@ def sampled(sampling: Sampling, nearest: Nearest) -> list[Example]:
     found += (one for one in listed(sampling.lists) if one.group not in sampling.held)
     told = (one for one in written if one.kind != OTHER_MATTER)
     return [*found, *(alone(one) for one in told if rng.random() < sampling.alone_share)]
+
+
+def turned(examples: Sequence[Example]) -> Iterator[Example]:
+    """What an item says of another person or thing, and its changes of the user's own: those leave the former alone."""
+    items: dict[tuple[str, str], list[Example]] = defaultdict(list)
+    for one in examples:
+        items[one.group, one.old].append(one)
+    for own in items.values():
+        changes = [one for one in own if one.label in (LABELS["replaces"], LABELS["ends"])]
+        for other in (one for one in own if not one.label and one.kind in _TURNED_WEIGHTS):
+            for change in changes:
+                weight = _TURNED_WEIGHTS[other.kind]
+                yield Example(other.group, other.lang, change.new, other.new, 0, TURNED, weight)
 
 
 def listed(folder: Path) -> Iterator[Example]:
@@ -99,6 +116,7 @@ def held_out(sampling: Sampling, nearest: Nearest) -> dict[str, list[Example]]:
         "english": [one for one in side_by_side if one.lang == "en"],
         "others": [one for one in side_by_side if one.lang != "en"],
         "plain": [one for one in pairs if one.group in PLAIN],
+        "turned": list(turned(pairs)),
         "talks": [one for talk in own for one in of_talk(talk, nearest, sampling.candidates)],
         "months": [one for month in told for one in _pairs_of(month, nearest, sampling.candidates) if one.old],
         "natural": list(_natural(sampling.data / "natural-dev", nearest, sampling.candidates)),

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from infra.tools.judge.bundle import Bundle, Pairs
 from infra.tools.judge.encoder import CLASSES, PairEncoder
-from infra.tools.judge.examples import LASTING
+from infra.tools.judge.examples import LASTING, TURNED
 from infra.tools.judge.rows import Rows
 from infra.tools.judge.steps import GraphedSteps, PlainSteps
 from recollect.core.vectors import FloatArray
@@ -24,8 +24,10 @@ _SMOOTHING = 0.05
 _CHANGED_SHARE = 0.7
 _EARLY_SHARE = 0.3
 _CHUNK = 40
-_TOLD_EVERY, _SAVED_EVERY = 500, 250
-_BY_KIND = frozenset({"month", "month_near", "talk", "near", "beside", "crossed", "unlabelled", "alone", LASTING})
+_TOLD_EVERY, _SAVED_EVERY = 100, 100
+_BY_KIND = frozenset(
+    {"month", "month_near", "talk", "near", "beside", "crossed", "unlabelled", "alone", LASTING, TURNED}
+)
 """The kinds of examples that have a weight of their own; all others are pairs that were written side by side."""
 _WRITTEN = "written"
 
@@ -35,7 +37,8 @@ class Course:
     """AdamW with a warm-up and a cosine; what is new learns `head_times` as fast.
 
     `weigh`: by kind of example, and by group, a factor of its weight. `taught`: the share of a teacher's
-    probabilities in what is learnt. `graphs`: whether a GPU runs its steps as CUDA graphs.
+    probabilities in what is learnt. `graphs`: whether a GPU runs its steps as CUDA graphs. `upper`: only the layers
+    above the first look learn, so that what was fitted over the early states still holds.
     """
 
     epochs: float = 3.0
@@ -47,6 +50,7 @@ class Course:
     weigh: Mapping[str, float] = field(default_factory=dict)
     taught: float = 0.0
     graphs: bool = True
+    upper: bool = False
 
 
 def share_of_rate(step: int, steps: int, warm_share: float) -> float:
@@ -62,6 +66,8 @@ def train(model: PairEncoder, bundle: Bundle, course: Course, out: Path, teacher
     told = bundle.sets["train"]
     rows = Rows.of(bundle, told, targets(told, course, teacher)).to("cuda" if torch.cuda.is_available() else "cpu")
     model.to(rows.device).train()
+    for one in model.early_parameters() if course.upper else ():
+        one.requires_grad_(False)
     graphs = rows.on_gpu and course.graphs
     optimizer = _optimizer(model, course, capturable=graphs)
     torch.manual_seed(course.seed)
@@ -98,11 +104,12 @@ def targets(told: Pairs, course: Course, teacher: FloatArray | None) -> FloatArr
         share = np.where(pair, course.taught, 0.0).astype(np.float32)
         hard = hard * (1 - share[:, None]) + teacher * share[:, None]
         changed = changed * (1 - share) + (1 - teacher[:, 0]) * share
-    weight = told.weights * _factors(told, course.weigh)
+    weight = told.weights * factors(told, course.weigh)
     return np.column_stack([hard, changed, weight * pair, weight * ~lasting, weight * lasting]).astype(np.float32)
 
 
-def _factors(told: Pairs, weigh: Mapping[str, float]) -> FloatArray:
+def factors(told: Pairs, weigh: Mapping[str, float]) -> FloatArray:
+    """Of each pair, (pairs,), by its kind and its group."""
     kinds = (kind if kind in _BY_KIND else _WRITTEN for kind in told.kinds.tolist())
     found = (
         weigh.get(kind, 1.0) * weigh.get(group, 1.0) for kind, group in zip(kinds, told.groups.tolist(), strict=True)
@@ -161,7 +168,10 @@ def _optimizer(model: PairEncoder, course: Course, capturable: bool) -> torch.op
     new = model.new_parameters()
     known = {id(one) for one in new}
     old = [one for one in model.parameters() if id(one) not in known]
-    groups = [{"params": old, "lr": course.rate}, {"params": new, "lr": course.rate * course.head_times}]
+    groups = [
+        {"params": [one for one in part if one.requires_grad], "lr": rate}
+        for part, rate in ((old, course.rate), (new, course.rate * course.head_times))
+    ]
     return torch.optim.AdamW(groups, weight_decay=0.01, capturable=capturable)
 
 
