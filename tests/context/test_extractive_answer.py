@@ -128,6 +128,28 @@ def test_words_of_a_quote_that_have_ended_stand_behind_it(instead: str | None, b
     assert answer.splitlines()[1] == f"- on 1 May 2024 you said: “We booked Whitby for two nights.” {behind}".rstrip()
 
 
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("doubted", "behind"),
+    [
+        ([(" Marchmont,", "n")], "(“Marchmont” may have changed; on 4 May 2024: “Boxes”)"),
+        (
+            [("Marchmont", "n"), ("Biscuit", "n")],
+            "(“Marchmont” and “Biscuit” may have changed; on 4 May 2024: “Boxes”)",
+        ),
+        ([("Biscuit", "another")], "(this may have changed; on 4 May 2024: “Boxes”)"),
+    ],
+)
+def test_of_a_quote_in_doubt_the_words_are_named_where_they_are_known(
+    doubted: list[tuple[str, str]], behind: str
+) -> None:
+    (old,) = said("I live in Marchmont, with Biscuit.")
+    newer = OtherSide("n", DAY + timedelta(days=3), "Boxes", newer=True)
+    words = tuple(EndedWords(one, newer.said_at, by) for one, by in doubted)
+    answer = answer_from([replace(old, against=newer, in_doubt=words)], "Do I live in Marchmont?", 200)
+    assert answer.splitlines()[1] == f"- on 1 May 2024 you said: “I live in Marchmont, with Biscuit.” {behind}"
+
+
 LEITH = "First night in Leith."
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.context.disputes import Disputes
 from recollect.context.relevance import (
     EVERY_HIT,
     RelevanceCut,
@@ -21,6 +22,7 @@ from recollect.context.relevance import (
 )
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem
+from recollect.contradictions.doubts import OtherSide
 from recollect.memories.representation import EndedWords
 from recollect.retrieval.nomination import ASKING
 from recollect.retrieval.ranking import Ranked
@@ -71,7 +73,7 @@ def test_the_best_that_fit_are_shown_but_not_the_input_again(
 def test_what_has_ended_stands_behind_what_is_left(others: list[ContextItem], tokens: int, told: str) -> None:
     ended = EndedWords(", Seaview,", NOW, "n", "Rang and cancelled.")
     booked = replace(hit("booked", "We booked Whitby"), ended=(ended,))
-    lines = beside_what_is_shown(those_that_fit([booked, *others], tokens, NOW), ASKED, {})
+    lines = beside_what_is_shown(those_that_fit([booked, *others], tokens, NOW), ASKED, Disputes({}, {}))
     (line,) = [memory_note(one.item, NOW) for one in lines if one.item.id == "booked"]
     assert line.partition("We booked Whitby")[2].strip() == told
 
@@ -106,6 +108,104 @@ def test_without_room_for_its_mark_no_ended_word_is_shown() -> None:
     ended = (EndedWords(" on Mondays", NOW, "n", start=5),)
     (shown,) = those_that_fit([replace(hit("a", "I run"), said="I run on Mondays", ended=ended)], 11, NOW)
     assert "Mondays" not in memory_note(shown.item, NOW)
+
+
+MUM = "My mum lives in Whitby on her own, her name is Denise"
+
+
+def words_of(said: str, *parts: tuple[str, str, int]) -> tuple[EndedWords, ...]:
+    """Words with what ends them, or may, and the day in May."""
+    return tuple(EndedWords(one, NOW.replace(day=day), by, f"{by} said", said.index(one)) for one, by, day in parts)
+
+
+@pytest.mark.spec("P-23", "P-24")
+@pytest.mark.parametrize(
+    ("doubted", "ended", "beside", "line"),
+    [
+        (
+            [("Whitby on her own", "hull", 3)],
+            [],
+            ["hull"],
+            "My mum lives in [in doubt since Fri May 3: Whitby on her own], her name is Denise",
+        ),
+        (
+            [("Whitby on her own", "hull", 3)],
+            [],
+            [],
+            "My mum lives in [in doubt since Fri May 3: Whitby on her own], her name is Denise "
+            "(perhaps now: “hull said”)",
+        ),
+        (
+            [("Whitby on her own", "hull", 3), ("Denise", "deb", 6)],
+            [],
+            ["hull"],
+            "My mum lives in [in doubt since Fri May 3: Whitby on her own], her name is "
+            "[in doubt since Mon May 6: Denise] (perhaps now: “deb said”)",
+        ),
+        (
+            [("Whitby on her own", "hull", 3), ("on her own, her name", "deb", 6)],
+            [],
+            ["hull", "deb"],
+            "My mum lives in [in doubt since Fri May 3: Whitby on her own][in doubt since Mon May 6: , her name] "
+            "is Denise",
+        ),
+        (
+            [(", her name is Denise", "deb", 6)],
+            [("Whitby on her own", "hull", 3)],
+            [],
+            "My mum lives in [until Fri May 3: Whitby on her own][in doubt since Mon May 6: , her name is Denise] "
+            "(then: “hull said”) (perhaps now: “deb said”)",
+        ),
+    ],
+    ids=["the newer is shown", "it is not", "two, of which one is shown", "one over the other", "beside what ended"],
+)
+def test_words_in_doubt_stand_at_their_places(
+    doubted: list[tuple[str, str, int]], ended: list[tuple[str, str, int]], beside: list[str], line: str
+) -> None:
+    in_doubt, over = words_of(MUM, *doubted), words_of(MUM, *ended)
+    older = replace(hit("mum", "My mum lives"), said=MUM, in_doubt=in_doubt, ended=over)
+    sides = [OtherSide(one.by, one.since, f"{one.by} said", newer=True) for one in in_doubt]
+    told = Disputes({"mum": sides}, {}, said={"mum": MUM}, in_doubt={"mum": in_doubt})
+    lines = beside_what_is_shown(those_that_fit([older, *map(hit, beside)], 800, NOW), ASKED, told)
+    (shown,) = [memory_note(one.item, NOW) for one in lines if one.item.id == "mum"]
+    assert shown.partition("] ")[2] == line
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("sides", "beside", "line"),
+    [
+        (["newer"], [], "(in doubt: Fri May 3, “newer said”) I run"),
+        (["newer"], ["newer"], "(until Fri May 3? See there.) I run"),
+        (["older"], [], "I run (before, and perhaps still, Fri May 3: “older said”)"),
+        (["older"], ["older"], "I run"),
+        (["newer", "older"], ["older"], "(in doubt: Fri May 3, “newer said”) I run"),
+        (["newer", "older"], [], "(in doubt: Fri May 3, “newer said”) I run"),
+    ],
+    ids=["not shown", "shown", "older, not shown", "older, shown", "newer is not shown", "neither is shown"],
+)
+def test_what_is_in_doubt_as_a_whole_says_so_before_it_and_what_puts_another_in_doubt_does_not(
+    sides: list[str], beside: list[str], line: str
+) -> None:
+    against = [OtherSide(one, NOW.replace(day=3), f"{one} said", newer=one == "newer") for one in sides]
+    told = Disputes({"run": against}, {})
+    run = replace(hit("run", "I run"), against=told.against("run")[0])
+    lines = beside_what_is_shown(those_that_fit([run, *map(hit, beside)], 800, NOW), ASKED, told)
+    (shown,) = [memory_note(one.item, NOW) for one in lines if one.item.id == "run"]
+    assert shown.partition("] ")[2] == line
+
+
+@pytest.mark.spec("P-24")
+def test_a_doubt_that_has_no_place_stands_before_those_that_have_one() -> None:
+    in_doubt = words_of(MUM, ("Whitby on her own", "hull", 3))
+    sides = [OtherSide(i, NOW.replace(day=day), f"{i} said", newer=True) for i, day in (("late", 8), ("hull", 3))]
+    told = Disputes({"mum": sides}, {}, said={"mum": MUM}, in_doubt={"mum": in_doubt})
+    older = replace(hit("mum", MUM), said=MUM, in_doubt=in_doubt, against=told.against("mum")[0])
+    (line,) = beside_what_is_shown(those_that_fit([older], 800, NOW), ASKED, told)
+    assert memory_note(line.item, NOW).partition("] ")[2] == (
+        "(in doubt: Wed May 8, “late said”) My mum lives in [in doubt since Fri May 3: Whitby on her own], "
+        "her name is Denise (perhaps now: “hull said”)"
+    )
 
 
 def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:

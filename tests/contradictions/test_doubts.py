@@ -97,10 +97,12 @@ def test_the_other_side_is_told_as_the_reader_may_see_it(memory: Memory, case: s
     ("asked", "line"),
     [
         ("Paris near the canal", f"- [Wed May 1] (in doubt: Wed May 1, “{NEWER}”) {OLD}"),
-        ("home these days, near the river", f"- [Wed May 1] (in doubt: Wed May 1, “{OLD}”) {NEWER}"),
+        ("home these days, near the river", f"- [Wed May 1] {NEWER} (before, and perhaps still, Wed May 1: “{OLD}”)"),
     ],
 )
-def test_what_is_in_doubt_says_so_where_the_other_side_is_not_shown(memory: Memory, asked: str, line: str) -> None:
+def test_the_other_side_is_told_where_it_is_not_shown_and_the_older_alone_is_in_doubt(
+    memory: Memory, asked: str, line: str
+) -> None:
     shown = memory.context(asked, conversation_id="another", min_similarity=0.4).messages
     assert line in shown.messages[0].content
     assert len(shown.parts.memories) == 1

@@ -8,13 +8,14 @@ import pytest
 
 from embedded.contradicting import on, say
 from embedded.deciding import forget, kept, leave_open, remember, revert, supersede
-from embedded.memory_items import patch, reject
+from embedded.memory_items import USER, patch, reject
 from embedded.setting import ANNA, Memory, open_memory, with_parts
 from recollect.adapters.judges.table_pairs import TablePairModel
-from recollect.contradictions.decisions import ConflictStatus, OpenConflict, conflict_in, conflict_key, pair_id
+from recollect.contradictions.decisions import ConflictStatus, OpenConflict, Step, conflict_in, conflict_key, pair_id
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.pairs import PairScores
 from recollect.contradictions.parts import parts_within
+from recollect.contradictions.resolve import Settling
 from recollect.contradictions.told import GONE, Ending, ToldConflict, ToldDecision
 from recollect.core.scope import Scope
 
@@ -200,4 +201,71 @@ def marked(memory: Memory) -> bool:
     """Whether a context says of the older one that it may no longer hold."""
     context = memory.context("Does my landlord Ruiz answer the phone?", conversation_id="another").messages.messages[0]
     assert PHONE in context.content
-    return "?" in next(line for line in context.content.splitlines() if PHONE in line).partition(PHONE)[0]
+    return "[in doubt since " in next(line for line in context.content.splitlines() if PHONE in line)
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("words", "ended", "edited", "doubted", "whole"),
+    [
+        (RENT, None, None, f"{RENT}…", False),
+        (OLD, None, None, RENT, True),
+        (None, None, None, None, False),
+        (RENT, PHONE, None, f"{RENT}…", True),
+        (OLD, PHONE, None, f"{RENT}…", True),
+        (RENT, RENT, None, None, False),
+        (RENT, None, PHONE, None, False),
+    ],
+    ids=["a part", "all", "not told which", "all that holds", "a part has ended", "they have ended", "edited since"],
+)
+def test_of_a_conflict_the_words_are_told_that_would_end(
+    memory: Memory, words: str | None, ended: str | None, edited: str | None, doubted: str | None, whole: bool
+) -> None:
+    old, doubtful, other = remember(memory, OLD, "Ruiz has a cold", "Ruiz has gone")
+    leave_open(memory, old, doubtful, words=words)
+    if ended is not None:
+        supersede(memory, old, other, words=ended)
+    if edited is not None:
+        patch(memory, old, content=edited)
+    (one,) = doubts(memory)
+    assert (None if one.doubted is None else one.doubted.whole, one.conflict.newer) == (
+        None if doubted is None else whole,
+        doubtful,
+    )
+    if one.doubted is not None:
+        assert one.doubted.by == doubtful
+        assert one.doubted.words.startswith(doubted or "-")
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("how", "by", "winner"),
+    [
+        ("new", [Step.USER], "newer"),
+        ("old", [Step.USER], "older"),
+        ("model", [Step.MODEL], "newer"),
+        ("both", [None], None),
+        ("superseded", [], "newer"),
+        ("forgotten", [], "older"),
+        ("open", [], None),
+    ],
+)
+def test_it_is_told_who_settled_a_conflict_and_where_nobody_did(
+    memory: Memory, how: str, by: list[Step | None], winner: str | None
+) -> None:
+    old, new, other = remember(memory, OLD, "Ruiz has a cold", "Ruiz has gone")
+    conflict_id, use = leave_open(memory, old, new, words=RENT), memory.app.contradictions.resolution
+    settling = Settling(actor=USER, step=Step.MODEL if how == "model" else Step.USER)
+    if how in ("new", "old", "model"):
+        use.resolve(ANNA, conflict_id, old if how == "old" else new, settling, memory.now)
+    elif how == "both":
+        use.keep_both(ANNA, conflict_id, USER, memory.now)
+    elif how == "superseded":
+        supersede(memory, old, other)
+    elif how == "forgotten":
+        forget(memory, new)
+    (one,) = memory.app.contradictions.conflicts.page(ANNA, 9, None, None, memory.now).conflicts
+    sides = {one.newer: "newer", one.older: "older", None: None}
+    told = memory.app.contradictions.telling.settled_by(ANNA, [one])
+    assert (sides[one.winner], told) == (winner, dict.fromkeys([conflict_id], by[0]) if by else {})
+    assert one.status is (ConflictStatus.OPEN if how == "open" else ConflictStatus.SETTLED)

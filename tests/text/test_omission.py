@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.omission import OMITTED, left_of, words_replaced
+from recollect.text.omission import OMITTED, left_of, outside, says_something, words_replaced
 
 
 def cut(marked: str) -> tuple[str, list[tuple[int, int]]]:
@@ -15,6 +15,31 @@ def cut(marked: str) -> tuple[str, list[tuple[int, int]]]:
         spans += [(len(text), len(text) + len(gone))] if gone else []
         text += gone + kept
     return text, spans
+
+
+@pytest.mark.parametrize(
+    ("span", "others", "parts"),
+    [
+        ((2, 8), [], [(2, 8)]),
+        ((2, 8), [(0, 2), (8, 9)], [(2, 8)]),
+        ((2, 8), [(0, 9)], []),
+        ((2, 8), [(4, 5)], [(2, 4), (5, 8)]),
+        ((2, 8), [(6, 9), (0, 3)], [(3, 6)]),
+        ((2, 8), [(3, 5), (4, 6), (3, 4)], [(2, 3), (6, 8)]),
+        ((2, 2), [], []),
+    ],
+    ids=["none", "beside it", "all", "the middle", "both ends", "one over the other", "empty"],
+)
+def test_what_is_outside_of_other_parts(
+    span: tuple[int, int], others: list[tuple[int, int]], parts: list[tuple[int, int]]
+) -> None:
+    assert list(outside(span, others)) == parts
+
+
+def test_marks_and_blanks_say_nothing() -> None:
+    assert says_something("a, b.", [(1, 3), (3, 4)])
+    assert not says_something("a, b.", [(1, 3), (4, 5)])
+    assert not says_something("a", [])
 
 
 @pytest.mark.spec("P-24")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from adapters.embedders.local_server import Reply, Server, running_server
 from embedded.setting import Memory, with_parts
-from entrypoints.cli.running import COMMAND, Home, events_of, left_open, soon
+from entrypoints.cli.running import COMMAND, Home, events_of, left_open, say, soon
 from recollect.adapters.judges.table_pairs import TablePairModel
 from recollect.app import App
 from recollect.bootstrap import open_app
@@ -193,6 +193,19 @@ def test_what_a_message_put_in_doubt_is_told_once_and_settled_by_a_short_command
     (conflict,) = app.contradictions.conflicts.page(ANNA, 9, None, None, NOON).conflicts
     assert conflict.status is ConflictStatus.SETTLED
     assert conflict.winner == (getattr(conflict, winner) if winner else None)
+
+
+@pytest.mark.spec("P-24")
+def test_a_doubt_says_which_words_would_end_and_when_the_newer_was_said(
+    home: Home, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = say(app, "The lamp glows at night", "Rivers bend beyond the hill", at=NOON, scope=ANNA)
+    left_open(app, old, new, ANNA, ((4, 8),))
+    talk(Chat(app, ANNA), ["/conflicts"], lambda: NOON + timedelta(days=2))
+    assert capsys.readouterr().err.splitlines() == [
+        "(1) in doubt: on 1 May 2024 you said “The lamp glows at night”, of which “…lamp…” may have ended, "
+        "and on 1 May 2024 “Rivers bend beyond the hill”. /n the new holds instead, /b both hold, /o the new was wrong."
+    ]
 
 
 def test_of_several_doubts_the_number_says_which_is_meant(

@@ -1,6 +1,7 @@
 """`recollect decisions` and `recollect conflicts`."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -68,13 +69,33 @@ def test_what_is_left_is_told_as_long_as_something_is(app: App, run: Run) -> Non
     old, first, second, third = said(app, f"{lamp} {hill}", "A cup", "A saucer", "A spoon")
     left_open(app, old, third, SCOPE)
     ended_in_part(app, old, first, lamp, SCOPE)
-    assert f"    left of it: {hill}\n" in run("decisions", "list", *ANNA).stdout
+    assert f"    left of it by now: {hill}\n" in run("decisions", "list", *ANNA).stdout
     assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "1 conflict\n"
     ended_in_part(app, old, second, f"{lamp} {hill}", SCOPE)
     listed = run("decisions", "list", *ANNA).stdout
     assert "left of it" not in listed
     assert f"    ended: {lamp}" in listed
     assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"
+
+
+@pytest.mark.spec("P-24")
+def test_what_is_left_of_a_line_is_told_once_by_the_last_decision_about_it_that_holds(app: App, run: Run) -> None:
+    lamp, hill, kettle = "The lamp glows at night.", "Rivers bend beyond the hill.", "Kettles boil in the attic."
+    old, first, second, third = said(app, f"{lamp} {hill} {kettle}", "A cup", "A saucer", "A spoon")
+    ended_in_part(app, old, first, lamp, SCOPE)
+    ended_in_part(app, old, second, hill, SCOPE)
+    assert left_by_decision(run) == {"2": kettle, "1": "see 2"}
+    ended_in_part(app, old, third, kettle[:7], SCOPE)
+    assert run("decisions", "revert", "3", *ANNA).exit_code == 0
+    assert left_by_decision(run) == {"3": "see 2", "2": kettle, "1": "see 2"}
+    assert left_by_decision(run, "--status", "reverted") == {"3": kettle}
+
+
+def left_by_decision(run: Run, *options: str) -> dict[str, str]:
+    """What the list says is left, by the decisions' numbers."""
+    listed = re.split(r"^(?=\d)", run("decisions", "list", *ANNA, *options).stdout, flags=re.MULTILINE)[1:]
+    left = ((one.split()[0], re.search(r"^    left of it by now: (.*)$", one, re.MULTILINE)) for one in listed)
+    return {number: told[1] for number, told in left if told is not None}
 
 
 @pytest.mark.spec("P-24")
@@ -86,8 +107,9 @@ def test_a_conflict_is_listed_with_its_words_and_resolved(app: App, run: Run) ->
     head, first, second = listed.stdout.splitlines()
     assert head.startswith(f"1  {conflict_id}  ")
     assert head.endswith("open  judge:judge  41 % sure")
-    assert first.split(maxsplit=1) == [new, UNLIKE[1]]
-    assert second.split(maxsplit=1) == [old, UNLIKE[0]]
+    older_day, newer_day = (f"{datetime.now(UTC) - timedelta(days=ago):%Y-%m-%d}" for ago in (9, 8))
+    assert first == f"    newer, {newer_day}: {UNLIKE[1]}"
+    assert second == f"    older, {older_day}: {UNLIKE[0]}"
     assert run("conflicts", "resolve", conflict_id, *ANNA, "--winner", "me").exit_code == 2
     resolved = run("conflicts", "resolve", conflict_id, *ANNA, "--winner", old)
     assert resolved.exit_code == 0, resolved.output
@@ -95,7 +117,49 @@ def test_a_conflict_is_listed_with_its_words_and_resolved(app: App, run: Run) ->
     assert run("conflicts", "list", *ANNA, "--status", "open").stderr == "0 conflicts\n"
     (settled,) = run("conflicts", "list", *ANNA, "--json").stdout.splitlines()
     assert json.loads(settled)["status"] == "settled"
-    assert "  * " + old in run("conflicts", "list", *ANNA).stdout
+    assert run("conflicts", "list", *ANNA).stdout.splitlines()[3] == "    settled: the older counts, as a person said"
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("words", "told"), [(None, []), ("all", ["    in doubt: all of the older"]), ("lamp", ["    in doubt: …lamp…"])]
+)
+def test_a_conflict_is_listed_with_the_words_that_would_end(
+    app: App, run: Run, words: str | None, told: list[str]
+) -> None:
+    old, new = said(app, *UNLIKE)
+    places = {None: (), "all": ((0, len(UNLIKE[0])),), "lamp": ((4, 8),)}[words]
+    left_open(app, old, new, SCOPE, places)
+    assert run("conflicts", "list", *ANNA).stdout.splitlines()[3:] == told
+
+
+@pytest.mark.spec("P-24")
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("new", "the newer counts, as a person said"),
+        ("both", "both hold, as was said"),
+        ("in part", "by itself, the older, or what of it was in doubt, no longer counts"),
+        ("older gone", "by itself, the older, or what of it was in doubt, no longer counts"),
+        ("newer gone", "by itself, the newer no longer counts"),
+        ("both gone", "by itself, neither counts any more"),
+    ],
+)
+def test_it_is_listed_how_a_conflict_was_settled(app: App, run: Run, how: str, told: str) -> None:
+    old, new, other = said(app, *UNLIKE, "Kettles boil in the attic")
+    left_open(app, old, new, SCOPE, ((4, 8),))
+    if how in ("new", "both"):
+        assert run("conflicts", "resolve", "1", *ANNA, "--keep", how).exit_code == 0
+    elif how == "in part":
+        ended_in_part(app, old, other, "lamp", SCOPE)
+    for gone in {"older gone": [old], "newer gone": [new], "both gone": [old, new]}.get(how, []):
+        app.deletion.events.forget(SCOPE, event_id=gone, now=datetime.now(UTC))
+    listed = run("conflicts", "list", *ANNA).stdout.splitlines()
+    assert listed[3:] == [f"    settled: {told}"]
+    assert [": (gone)" in line for line in listed[1:3]] == [
+        how in ("newer gone", "both gone"),
+        "older gone" in how or how == "both gone",
+    ]
 
 
 def test_a_conflict_is_named_by_its_number_or_how_its_id_begins(app: App, run: Run) -> None:

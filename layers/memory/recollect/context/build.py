@@ -281,9 +281,12 @@ class RelevantHits:
 
     def _in_doubt(self, item: ContextItem, identity: str) -> ContextItem:
         """With marks as long as any that it may get."""
-        against = next(iter(self.disputes.sides.get(identity, ())), None)
+        against = next(iter(self.disputes.against(identity)), None)
         ended, said = self.disputes.ended.get(identity, ()), self.disputes.said.get(identity)
-        return replace(item, against=against, ended=ended, said=said) if against or ended or said else item
+        if not (against or ended or said):
+            return item
+        doubted = self.disputes.in_doubt.get(identity, ())
+        return replace(item, against=against, ended=ended, said=said, in_doubt=doubted)
 
 
 class BuildContext:
@@ -386,7 +389,7 @@ def assemble(
     nothing_relevant = not needed and not cut.of(not_shown_yet(by_relevance, everywhere))
     wishes = wishes_besides(_items(gathered.wishes, recalled), needed, setting)
     fitting = those_that_fit(needed, request.memory_tokens, question.now, wishes)
-    relevant = beside_what_is_shown(fitting, setting, hits.disputes.sides)
+    relevant = beside_what_is_shown(fitting, setting, hits.disputes)
     messages = fit_messages(replace(parts, memories=relevant), request.fence, question.now, request.token_budget)
     read_together = {one.id: one for one in hits.ranked}
     seen = _in_order(recalled, [read_together.get(i, f.ranked) for i, f in found.items()])

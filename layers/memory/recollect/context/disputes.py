@@ -1,17 +1,20 @@
-"""What open conflicts and announced changes say of the best hits: which may have been changed, and by what (P-24)."""
+"""What open conflicts and announced changes say of the best hits: what of them may have changed, and by what (P-24)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.contradictions.decisions import OpenConflict, has_passed
+from recollect.contradictions.decisions import OpenConflict, has_passed, places_in_doubt
 from recollect.contradictions.doubts import FindDoubts, NewestConflicts, OtherSide, older_sides
+from recollect.contradictions.parts import Span
 from recollect.core.scope import Scope
+from recollect.memories.memory import Origin
 from recollect.memories.representation import EndedWords, announced, ended_words, is_told_by
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
+from recollect.text.omission import outside, says_something
 
 _COMPARED = 14
 """Of so many of the best hits each pair is looked up: at most 91 keys."""
@@ -25,7 +28,9 @@ class Disputes:
     """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too.
 
     What is announced to take a hit's place stands against it as well. `doubted` are the older sides of all conflicts
-    that were read, those of hits or not. `ended` is what has ended of a hit that holds in part, `said` all its words.
+    that were read, those of hits or not. `ended` is what has ended of a hit that holds in part, `in_doubt` the words of
+    it that open conflicts would end, where these are known and not all that hold; `said` are all its words, in which
+    both have their places.
     """
 
     sides: Sides
@@ -33,6 +38,13 @@ class Disputes:
     doubted: frozenset[str] = frozenset()
     ended: Mapping[str, tuple[EndedWords, ...]] = field(default_factory=dict)
     said: Mapping[str, str] = field(default_factory=dict)
+    in_doubt: Mapping[str, tuple[EndedWords, ...]] = field(default_factory=dict)
+
+    def against(self, identity: str) -> Sequence[OtherSide]:
+        """What stands against it beside what its words in doubt tell: the newer ones; of one in no doubt the older."""
+        told, sides = {one.by for one in self.in_doubt.get(identity, ())}, self.sides.get(identity, ())
+        newer = [one for one in sides if one.newer and one.id not in told]
+        return newer if newer or told else sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,11 @@ def disputes(
         for one in recalled.ranked
         if _is_told(recalled, one, ended)
     }
-    return Disputes(newest_first, shown, older_sides(conflicts), told, said)
+    read = {i: _as_said(recalled, one, said.get(i)) for i, one in first.items()}
+    whole = {i: all_words for i, all_words in read.items() if all_words is not None}
+    in_doubt = _in_doubt(conflicts, whole, ended, known)
+    said |= {i: whole[i] for i in in_doubt}
+    return Disputes(newest_first, shown, older_sides(conflicts), told, said, in_doubt)
 
 
 def _against(pairs: Iterable[tuple[str, _Side]], known: Mapping[str, OtherSide]) -> dict[str, list[OtherSide]]:
@@ -95,6 +111,41 @@ def _is_told(recalled: Recalled, hit: Ranked, ended: Mapping[str, Sequence[Ended
     """Whether something of it has ended for good, and nothing else of it does not hold now."""
     words = ended.get(recalled.identity(hit), ())
     return bool(words) and is_told_by(recalled.stored[hit.id], words, recalled.memories[hit.id].content)
+
+
+def _as_said(recalled: Recalled, hit: Ranked, told: str | None) -> str | None:
+    """All words of a hit, in which its conflicts have their places; None where it is shown in others.
+
+    `told` are those of one of which what has ended is told. Other words than its record's are an edit's or a merger's.
+    """
+    record, memory, shown = recalled.events[hit.id], recalled.stored.get(hit.id), recalled.memories.get(hit.id)
+    as_said = memory is None or (memory.origin is not Origin.MERGED and memory.content == record.content)
+    if not as_said or hit.id in recalled.redacted:
+        return None
+    return told if told is not None or (shown is not None and shown.content != record.content) else record.content
+
+
+def _in_doubt(
+    conflicts: Iterable[OpenConflict],
+    said: Mapping[str, str],
+    ended: Mapping[str, Sequence[EndedWords]],
+    known: Mapping[str, OtherSide],
+) -> dict[str, tuple[EndedWords, ...]]:
+    """By what the words are of, in their order; of those that one place has, what was said first against them first."""
+    words: dict[str, list[EndedWords]] = {}
+    for one in conflicts:
+        if one.older in said and one.newer in known:
+            over = [(each.start, each.end) for each in ended.get(one.older, ())]
+            words.setdefault(one.older, []).extend(_doubted(one, said[one.older], over, known[one.newer]))
+    return {i: tuple(sorted(some, key=lambda one: (one.start, one.since))) for i, some in words.items() if some}
+
+
+def _doubted(conflict: OpenConflict, said: str, over: Sequence[Span], newer: OtherSide) -> list[EndedWords]:
+    """The words that it would end and that hold; none where nothing else does: then all that is shown is in doubt."""
+    places = places_in_doubt(conflict, said, over)
+    if not says_something(said, outside((0, len(said)), (*places, *over))):
+        return []
+    return [EndedWords(said[a:b], newer.said_at, newer.id, newer.words, a) for a, b in places]
 
 
 def _instead(ended: EndedWords, known: Mapping[str, OtherSide]) -> EndedWords:

@@ -245,7 +245,7 @@ def _before(older: Sequence[_Sentence]) -> str:
 
 def _marks(said: Evidence) -> str:
     """What may have changed it, and which of its words have ended, with what ended them (P-24)."""
-    return _doubt(said.against) + "".join(map(_ended, said.ended))
+    return _doubt(said) + "".join(map(_ended, said.ended))
 
 
 def _ended(ended: EndedWords) -> str:
@@ -255,14 +255,16 @@ def _ended(ended: EndedWords) -> str:
     return f" (until {written_day(ended.since)}: “{_shortened(one_line(ended.words.strip(_LOOSE)))}”{then})"
 
 
-def _doubt(against: OtherSide | None) -> str:
+def _doubt(said: Evidence) -> str:
     """What a quote that may not hold, or not for long, has behind it: the words that say so (P-24)."""
+    against = said.against
     if against is None:
         return ""
     words = _shortened(one_line(against.words))
     if against.holds_from is not None:
         return f" (until {written_day(against.holds_from)}; then: “{words}”)"
-    return f" (this may have changed; on {written_day(against.said_at)}: “{words}”)"
+    of_it = [f"“{_shortened(one_line(one.words.strip(_LOOSE)))}”" for one in said.in_doubt if one.by == against.id]
+    return f" ({' and '.join(of_it) or 'this'} may have changed; on {written_day(against.said_at)}: “{words}”)"
 
 
 def _said_by(said: Evidence) -> str:

@@ -32,7 +32,8 @@ class Evidence:
     input is on the embedder's scale; None where no search compared them. `relevance`, in [0, 1], is how much a model
     that read both finds it needed; None where none did. `against` is something newer that may have changed it, and that
     nobody has decided, or that is announced to take its place (P-24). `score` is that of the search with its second
-    stage, higher is better; None where it did not find it. `ended` are words that the text had, which hold no more.
+    stage, higher is better; None where it did not find it. `ended` are words that the text had, which hold no more,
+    `in_doubt` words of it that open conflicts would end, where these are known.
     """
 
     event_id: str
@@ -45,6 +46,7 @@ class Evidence:
     against: OtherSide | None = None
     score: float | None = None
     ended: tuple[EndedWords, ...] = ()
+    in_doubt: tuple[EndedWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 
-from recollect.context.disputes import Sides
+from recollect.context.disputes import Disputes
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem, Section, Selected, search_reason
 from recollect.core.event import Role
 from recollect.core.vectors import FloatArray, unit
+from recollect.memories.representation import EndedWords
 from recollect.retrieval.nomination import ASKING
 from recollect.retrieval.ranking import Ranked
 from recollect.text.sentences import count_tokens, words_said
@@ -98,7 +99,7 @@ def those_that_fit(
     """The wishes, in a quarter of the tokens, and of the relevant, best first, all that fit; answered oldest first.
 
     One too long leaves room for the next. What has ended of a relevant one is told where there is room left when all
-    that holds is in.
+    that holds is in; of one that holds in doubt it is told at once, since that too has its place among all the words.
     """
     wished: list[Selected] = []
     room = int(memory_tokens * _SHARE_OF_WISHES)
@@ -121,27 +122,35 @@ def those_that_fit(
 
 
 def _without_ended(item: ContextItem) -> ContextItem:
-    return replace(item, ended=(), said=None) if item.ended or item.said is not None else item
+    if item.in_doubt or (item.said is None and not item.ended):
+        return item
+    return replace(item, ended=(), said=None)
 
 
 def _size(item: ContextItem, now: datetime) -> int:
     return count_tokens(memory_note(item, now) + "\n")
 
 
-def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, sides: Sides) -> tuple[Selected, ...]:
-    """Each with the date of the newest that is shown and may have changed it; where none is, with what is not shown."""
+def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, told: Disputes) -> tuple[Selected, ...]:
+    """Each with the date of the newest that is shown and may have changed it; where none is, with what is not shown.
+
+    What may have changed another one is in no doubt by that: it tells of it only where the other is not shown.
+    """
     shown = {one.item.identity for one in chosen} | setting.raw_window
 
     def marked(item: ContextItem) -> ContextItem:
-        others = sides.get(item.identity, ())
-        if not others and item.against is None and not item.ended:
+        others = told.against(item.identity)
+        if not others and item.against is None and item.said is None and not item.ended:
             return item
         beside = [one for one in others if one.id in shown]
         newer = (one.said_at for one in beside or others if one.newer)
         against = next(iter(() if beside else others), None)
         until = next((one.holds_from for one in beside or others if one.holds_from), None)
-        ended = tuple(replace(one, instead=None) if one.by in shown else one for one in item.ended)
-        return replace(item, doubted_at=next(newer, None), against=against, holds_until=until, ended=ended)
+        marked = replace(item, doubted_at=next(newer, None), against=against, holds_until=until)
+        return replace(marked, ended=without_shown(item.ended), in_doubt=without_shown(item.in_doubt))
+
+    def without_shown(words: Sequence[EndedWords]) -> tuple[EndedWords, ...]:
+        return tuple(replace(one, instead=None) if one.by in shown else one for one in words)
 
     return tuple(Selected(marked(one.item), one.section, one.reason, one.because) for one in chosen)
 

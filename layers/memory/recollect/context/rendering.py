@@ -16,6 +16,7 @@ from itertools import groupby
 from recollect.context.selection import ContextItem, Selected
 from recollect.core.errors import InvalidInput
 from recollect.core.event import ContentType, Role
+from recollect.memories.representation import EndedWords
 from recollect.rules.importance import content_type_of
 from recollect.summaries.goals import TrackedGoal
 from recollect.text.dates import day_of, instant_of, minute_of, time_ago
@@ -80,21 +81,22 @@ def memory_line(item: ContextItem, now: datetime) -> str:
 def memory_note(item: ContextItem, now: datetime) -> str:
     """A memory in `messages`: `- [Mon May 6, 2024] Priya: what was said`, on one line.
 
-    The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis. What
-    something newer may have changed says so, and when that was said; what an open conflict stands against that is not
-    shown says how that begins. Words of it that hold no more stand at their places, or behind it, with the day of their
-    end.
+    The user's own words have no name before them. A text of more than `LONGEST_NOTE_TOKENS` ends with an ellipsis.
+    Words of it that hold no more, or that something newer may have changed, stand at their places, with the day of
+    that; else behind it. What may have changed as a whole says so before it. Of what did that and is not shown the
+    first words are told; so are, behind it, those of what it may have changed itself.
     """
     speaker = speaker_of(item)
     named = f"{speaker}: " if speaker else ""
     text = item.content if item.said is None else _with_marks(item.said, item, now)
     said = f"{_doubt(item, now)}{named}{_shortened(one_line(text))}"
-    return f"- [{day_of(item.timestamp, now)}] {said}{_ended(item, now) if item.said is None else _instead(item)}"
+    behind = _ended(item, now) if item.said is None else _instead(item)
+    return f"- [{day_of(item.timestamp, now)}] {said}{behind}{_before(item, now)}"
 
 
 def _doubt(item: ContextItem, now: datetime) -> str:
     until = day_of(item.holds_until, now) if item.holds_until else None
-    if item.against is not None:
+    if item.against is not None and item.against.newer:
         about = f"until {until}; then:" if until else f"in doubt: {day_of(item.against.said_at, now)},"
         return f"({about} “{_beginning(item.against.words)}”) "
     if item.doubted_at is None:
@@ -103,25 +105,35 @@ def _doubt(item: ContextItem, now: datetime) -> str:
     return f"(until {until}; see {said}.) " if until else f"(until {said}? See there.) "
 
 
+def _before(item: ContextItem, now: datetime) -> str:
+    """What it may have changed, where that is not shown itself: it is in no doubt by that."""
+    if item.against is None or item.against.newer:
+        return ""
+    return f" (before, and perhaps still, {day_of(item.against.said_at, now)}: “{_beginning(item.against.words)}”)"
+
+
 def _with_marks(said: str, item: ContextItem, now: datetime) -> str:
-    """All words, each part that has ended within square brackets, with the day."""
+    """All words, each part that has ended or is in doubt within square brackets, with the day."""
     text, position = "", 0
-    for one in item.ended:
+    marks = [*((one, "until") for one in item.ended), *((one, "in doubt since") for one in item.in_doubt)]
+    for one, mark in sorted(marks, key=lambda marked: marked[0].start):
         start = max(one.start, position)
         words = said[start : one.end]
         begins = start + len(words) - len(words.lstrip())
         if words.strip():
-            text += f"{said[position:begins]}[until {day_of(one.since, now)}: {words.strip()}]"
+            text += f"{said[position:begins]}[{mark} {day_of(one.since, now)}: {words.strip()}]"
             position = begins + len(words.strip())
     return text + said[position:]
 
 
 def _instead(item: ContextItem) -> str:
-    """What holds in the place of the marked words, where that is not shown itself."""
-    told = dict.fromkeys(
-        f"“{_beginning(one.instead, _ENDED_WORDS)}”" for one in item.ended[:_MOST_ENDED] if one.instead
-    )
-    return f" (then: {'; '.join(told)})" if told else ""
+    """What holds in the place of the marked words, or may hold, where that is not shown itself."""
+    return _told("then", item.ended) + _told("perhaps now", item.in_doubt)
+
+
+def _told(when: str, words: Sequence[EndedWords]) -> str:
+    told = dict.fromkeys(f"“{_beginning(one.instead, _ENDED_WORDS)}”" for one in words[:_MOST_ENDED] if one.instead)
+    return f" ({when}: {'; '.join(told)})" if told else ""
 
 
 def _ended(item: ContextItem, now: datetime) -> str:
@@ -296,7 +308,7 @@ def _instructions(parts: ContextParts, fence: Fence, now: datetime) -> tuple[str
         return ()
     ours = (
         f"{instructions_for(fence)} It is {instant_of(now)}. A date in square brackets before a message tells when it "
-        "was said, one in it or behind it what of it no longer holds; do not write such brackets yourself."
+        "was said, one in it or behind it what of it no longer holds, or may not; do not write such brackets yourself."
     )
     return (ours, parts.tools) if parts.tools else (ours,)
 

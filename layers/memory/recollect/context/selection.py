@@ -48,9 +48,11 @@ class ContextItem:
     `timestamp` carries a zone; `importance` lies in [0, 1]; `score` is the search's, higher is better, None where no
     search found it. `speaker` is a name, None for the plain user. `replaces` are the older records whose place it
     takes. `doubted_at` is when something newer was said that may have changed it, and that nobody has decided.
-    `against` is what such an open conflict puts against it, newer or older, where that is not shown itself.
+    `against` is what such an open conflict puts against it, where that is not shown itself: the newer one, which may
+    have changed it, or of one that is in no doubt the older, which it may have changed.
     `holds_until` is the day for which a change of it is announced. `ended` are words of it that hold no more, which
-    `content` lacks; `said` has them at their places, None where it has others that do not hold now.
+    `content` lacks; `said` has them at their places, None where it has others that do not hold now. `in_doubt` are
+    words that an open conflict would end, where these are known: always with `said`, in which they have their places.
     """
 
     id: str
@@ -68,6 +70,7 @@ class ContextItem:
     holds_until: datetime | None = None
     ended: tuple[EndedWords, ...] = ()
     said: str | None = None
+    in_doubt: tuple[EndedWords, ...] = ()
 
     @property
     def identity(self) -> str:

@@ -308,6 +308,7 @@ def _as_evidence(context: ContextAnswer, item: ContextItem) -> Evidence:
         against=replace(newer, words=defused(newer.words)) if newer is not None else None,
         score=score,
         ended=tuple(map(_defused, context.disputes.ended.get(item.identity, ()))),
+        in_doubt=tuple(map(_defused, context.disputes.in_doubt.get(item.identity, ()))),
     )
 
 

@@ -14,7 +14,7 @@ Of several that supersede it the first in event time counts, as with the values 
 them: what was never true was superseded by nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -25,7 +25,7 @@ from recollect.core.errors import StoredDataError
 from recollect.core.items import Due, ItemKey, ItemPath, ItemWrite, document_of, reading
 from recollect.core.time import from_iso
 from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin
-from recollect.text.omission import left_of
+from recollect.text.omission import left_of, outside, says_something
 
 FORMAT_VERSION = 1
 ARBITRATIONS = ItemPath("arbitrations")
@@ -150,19 +150,22 @@ class OpenConflict:
 
 def has_passed(conflict: OpenConflict, older: Memory) -> bool:
     """Whether the words in doubt have ended since by something else: nobody need say any more which counts."""
-    for_good = [one for one in older.lapses if one.until is None and not one.announced and one.by != older.id]
-    ended = not any(_says_more(older.content, span, for_good) for span in conflict.ended)
-    return bool(conflict.ended) and ended and older.origin is not Origin.MERGED
+    left = places_in_doubt(conflict, older.content, ended_for_good(older))
+    return bool(conflict.ended) and not left and older.origin is not Origin.MERGED
 
 
-def _says_more(text: str, span: tuple[int, int], lapses: Iterable[Lapse]) -> bool:
-    """Whether a letter or a digit of the span is in none of the lapses."""
-    position, end = span
-    for one in sorted(lapses, key=lambda lapse: lapse.start):
-        if any(character.isalnum() for character in text[position : min(one.start, end)]):
-            return True
-        position = max(position, one.end)
-    return any(character.isalnum() for character in text[position:end])
+def ended_for_good(memory: Memory) -> list[tuple[int, int]]:
+    """The places of the words that others ended: not for a while, and not on a day that was announced."""
+    lapses = (one for one in memory.lapses if one.until is None and not one.announced and one.by != memory.id)
+    return [(one.start, one.end) for one in lapses]
+
+
+def places_in_doubt(
+    conflict: OpenConflict, said: str, ended: Sequence[tuple[int, int]] = ()
+) -> tuple[tuple[int, int], ...]:
+    """The places of the older one's words that would end and have not; `said` are all of them, as they were judged."""
+    parts = [part for span in conflict.ended for part in outside(span, ended)]
+    return tuple(one for one in parts if says_something(said, [one]))
 
 
 def pair_id(one: str, other: str) -> str:

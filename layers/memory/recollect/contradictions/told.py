@@ -9,19 +9,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.contradictions.decisions import Decision, OpenConflict
+from recollect.contradictions.decisions import (
+    ConflictStatus,
+    Decision,
+    OpenConflict,
+    Step,
+    conflict_in,
+    conflict_key,
+    decision_in,
+    decision_key,
+    ended_for_good,
+    pair_id,
+    places_in_doubt,
+)
 from recollect.contradictions.parts import Span
 from recollect.contradictions.quotes import excerpt_of_ended, words_about
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
-from recollect.memories.memory import Lapse, Memory, MemoryStatus
+from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin
 from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import as_it_stands, in_words_of, seen
 from recollect.memories.storage import memory_in, version_key
 from recollect.ports import Items, Timeline
 from recollect.retrieval.filters import SearchFilters
-from recollect.text.omission import left_of
+from recollect.text.omission import left_of, outside, says_something
 
 GONE = "(gone)"
 """Told instead of words that are deleted, expired or rejected."""
@@ -83,13 +95,17 @@ class ToldDecision:
 
 @dataclass(frozen=True, slots=True)
 class ToldConflict:
-    """A conflict with the words of both sides that it is about, and when the older ones were said."""
+    """A conflict with the words of both sides that it is about, and when the older ones were said.
+
+    `doubted` are the words of the older one that would end; None where these are not known, or have ended.
+    """
 
     conflict: OpenConflict
     said_at: datetime | None
     older: str
     newer: str
     sides: Sides = Sides()
+    doubted: Ending | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +162,16 @@ class TellDecisions:
         records = self._records(scope, (i for one in conflicts for i in (one.newer, one.older)), now, rejections)
         return [_in_doubt(one, records.get(one.older), records.get(one.newer), now) for one in conflicts]
 
+    def settled_by(self, scope: Scope, conflicts: Iterable[OpenConflict]) -> dict[str, Step | None]:
+        """Who said how these were settled, by their ids: None where both hold. Without those that nobody settled."""
+        keys = [conflict_key(one.id) for one in conflicts if one.status is ConflictStatus.SETTLED]
+        stored = [conflict_in(item.value) for item in self._items.get(scope.user, keys).values()] if keys else []
+        settled = {one.id: one for one in stored if one.status is ConflictStatus.SETTLED}
+        made = {one.id: decision_key(_decided(one)) for one in settled.values() if one.winner is not None}
+        found = self._items.get(scope.user, list(made.values())) if made else {}
+        steps = {i: decision_in(found[key].value).step for i, key in made.items() if key in found}
+        return {i: steps.get(i, None if one.winner is None else Step.USER) for i, one in settled.items()}
+
     def endings(self, scope: Scope, memory_ids: Iterable[str], now: datetime) -> dict[str, tuple[Ending, ...]]:
         """What of these memories has ended, or is to end on a day that was told; without those of which nothing has."""
         records = self._records(scope, memory_ids, now, self._gate.load(scope))
@@ -186,6 +212,12 @@ def endings_of(memory: Memory, about: str = "") -> tuple[Ending, ...]:
         Ending(by, excerpt_of_ended(memory.content, spans, about), left_of(memory.content, spans) is None, since, until)
         for (by, since, until), spans in groups.items()
     )
+
+
+def _decided(conflict: OpenConflict) -> str:
+    """The id of the decision by which it was settled."""
+    loser = conflict.older if conflict.winner == conflict.newer else conflict.newer
+    return pair_id(conflict.winner or "", loser)
 
 
 def _told_beforehand(lapse: Lapse, memory: Memory) -> datetime | None:
@@ -249,4 +281,16 @@ def _in_doubt(conflict: OpenConflict, older: _Record | None, newer: _Record | No
     said = words_about(before, after, places) if older is not None else GONE
     answer = words_about(after, said) if newer is not None else GONE
     sides = Sides(_said(older, now), _said(newer, now), places)
-    return ToldConflict(conflict, None if older is None else older.said_at, said, answer, sides)
+    doubted = _doubted(conflict, older, after) if older is not None else None
+    return ToldConflict(conflict, None if older is None else older.said_at, said, answer, sides, doubted)
+
+
+def _doubted(conflict: OpenConflict, older: _Record, about: str) -> Ending | None:
+    """Of one in other words than those in which it was said nobody knows where they would be."""
+    said, memory = older.event.content, older.memory
+    if memory is not None and (memory.origin is Origin.MERGED or memory.content != said):
+        return None
+    ended = ended_for_good(memory) if memory is not None else []
+    places = places_in_doubt(conflict, said, ended)
+    whole = not says_something(said, outside((0, len(said)), (*places, *ended)))
+    return Ending(conflict.newer, excerpt_of_ended(said, places, about), whole) if places else None

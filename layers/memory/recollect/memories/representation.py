@@ -180,7 +180,7 @@ def announced(memory: Memory, moment: datetime) -> Lapse | None:
 class EndedWords:
     """Words of a memory, from the character `start` of its content on, that the record `by` ended, and since when.
 
-    `instead` is what that record says, where it is read.
+    In a context's doubts: that it may have ended. `instead` is what that record says, where it is read.
     """
 
     words: str

@@ -129,7 +129,8 @@ class Recalled:
     below the threshold too. `pending` counts the user's events that wait to be projected; with `tail_cut` an engine may
     know no more than the length of the tail. `tail_matched` counts events of the tail that rank by a vector which the
     index does not have, `tail_unmatched` those that the filters admit and that do not rank. `wishes` are ids of events
-    that say how the user wants to be answered, the surest first; a context shows those that hold.
+    that say how the user wants to be answered, the surest first; a context shows those that hold. `redacted` are ids of
+    events that lack a sentence which was rejected: places in their words as they were said are none in these.
     """
 
     query: Query
@@ -151,6 +152,7 @@ class Recalled:
     fallback: str | None
     near_misses: tuple[Ranked, ...] = ()
     wishes: tuple[str, ...] = ()
+    redacted: frozenset[str] = frozenset()
 
     def identity(self, one: Ranked) -> str:
         """The id of a hit's memory; without one the record's."""
@@ -455,7 +457,9 @@ def _without_rejected_values(recalled: Recalled, rejections: Rejections) -> Reca
     found = rejections.shown_of(event for event in recalled.events.values() if event.id not in rejected)
     tail = rejections.shown_of(event for event in recalled.tail_events if event.id not in rejected)
     events = {event.id: event for event in found}
-    return replace(recalled, events=events, memories=memories, stored=stored, tail_events=tuple(tail))
+    cut = frozenset(i for i, event in events.items() if event.content != recalled.events[i].content)
+    known = replace(recalled, events=events, tail_events=tuple(tail), redacted=cut)
+    return replace(known, memories=memories, stored=stored)
 
 
 def _redacted(memories: Mapping[str, Memory], rejections: Rejections) -> dict[str, Memory]:

@@ -38,6 +38,22 @@ def left_of(text: str, spans: Iterable[tuple[int, int]]) -> str | None:
     return rest if len(query_terms(rest)) >= LEAST_WORDS else None
 
 
+def outside(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The parts of a span that are in none of the others, in order."""
+    position, end = span
+    for first, last in sorted(others):
+        if position < min(first, end):
+            yield position, min(first, end)
+        position = max(position, last)
+    if position < end:
+        yield position, end
+
+
+def says_something(text: str, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether one of these parts of a text has a letter or a digit."""
+    return any(character.isalnum() for start, end in spans for character in text[start:end])
+
+
 def words_replaced(before: str, after: str) -> Iterator[tuple[int, int]]:
     """Where the words of a text are that another version of it has others for, or lacks."""
     words = list(_WORD.finditer(before))

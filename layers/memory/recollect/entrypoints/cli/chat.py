@@ -16,7 +16,7 @@ from rich.text import Text
 
 from recollect.context.turn import TurnAnswer
 from recollect.contradictions.decisions import Decision, OpenConflict, Outcome
-from recollect.contradictions.told import ToldDecision
+from recollect.contradictions.told import ToldConflict, ToldDecision
 from recollect.core.errors import Conflict, InvalidInput, RecollectError, TurnUnanswered
 from recollect.core.time import utc_now, written_day
 from recollect.entrypoints.cli.chat_session import Chat
@@ -180,9 +180,16 @@ def _show_doubts(session: Chat, doubts: Sequence[Numbered[OpenConflict]], now: d
     told = session.app.contradictions.telling.conflicts(session.scope, [one.one for one in shown], now)
     for one, words in zip(shown, told, strict=True):
         named = how.replace("#", f" {one.number}" if by_number else "")
-        said = f"{_said_on(words.said_at)} “{words.older}”, now “{words.newer}”"
-        say(f"({one.number}) in doubt: {said}. {named}")
+        say(f"({one.number}) in doubt: {_in_doubt(words, now)}. {named}")
     _say_more(session, len(doubts), "conflicts")
+
+
+def _in_doubt(told: ToldConflict, now: datetime) -> str:
+    """What was said before, which words of it would end, and what was said then, with its day unless that is today."""
+    doubted, newer = told.doubted, told.sides.newer
+    part = "" if doubted is None or doubted.whole else f", of which “{doubted.words}” may have ended"
+    then = "now" if newer is None or newer.at.date() == now.date() else f"and on {written_day(newer.at)}"
+    return f"{_said_on(told.said_at)} “{told.older}”{part}, {then} “{told.newer}”"
 
 
 def _list_doubts(session: Chat, now: datetime) -> None:

@@ -1,6 +1,6 @@
 """`recollect decisions` and `conflicts`: what was decided between memories, and what is still open."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +15,7 @@ from recollect.contradictions.corrections import CorrectionPage
 from recollect.contradictions.decisions import ConflictStatus, Decision, DecisionStatus, OpenConflict, Step
 from recollect.contradictions.ledger import DecisionFilter
 from recollect.contradictions.resolve import OlderWords, RevertOrder, Settling
-from recollect.contradictions.told import Ending, ToldConflict, ToldDecision
+from recollect.contradictions.told import Ending, Said, ToldConflict, ToldDecision
 from recollect.core.errors import InvalidInput
 from recollect.core.scope import Scope
 from recollect.core.time import utc_now
@@ -83,8 +83,8 @@ def list_decisions(
     found = [one for one in numbered_decisions(app, scope) if wanted.admits(one.one)]
     told = app.contradictions.telling.decisions(scope, [one.one for one in found], utc_now()) if not as_json else ()
     words = {one.decision.id: one for one in told}
-    shape = partial(_decision_json, scope)
-    write_each("decisions", found, as_json, shape, lambda one: _write_decision(one.number, words[one.one.id]))
+    shape, left_at = partial(_decision_json, scope), _left_at(found)
+    write_each("decisions", found, as_json, shape, lambda one: _write_decision(one.number, words[one.one.id], left_at))
 
 
 @decisions.command()
@@ -151,9 +151,11 @@ def list_conflicts(
     A conflict's number is its place among all of the user's, the oldest first; `resolve` takes it.
     """
     found = [one for one in numbered_conflicts(app, scope) if status in (None, one.one.status)]
-    told = app.contradictions.telling.conflicts(scope, [one.one for one in found], utc_now()) if not as_json else ()
-    words = {one.conflict.id: one for one in told}
-    write_each("conflicts", found, as_json, _conflict_json, lambda one: _write_conflict(one.number, words[one.one.id]))
+    listed = [] if as_json else [one.one for one in found]
+    words = {one.conflict.id: one for one in app.contradictions.telling.conflicts(scope, listed, utc_now())}
+    by = app.contradictions.telling.settled_by(scope, listed)
+    told = partial(_write_conflict, words, by)
+    write_each("conflicts", found, as_json, _conflict_json, told)
 
 
 def _conflict_json(one: Numbered[OpenConflict]) -> dict[str, Any]:
@@ -266,7 +268,13 @@ def _side(conflict: OpenConflict, winner: str) -> Keep:
     return Keep.NEW if whole == conflict.newer else Keep.OLD
 
 
-def _write_decision(number: int, told: ToldDecision) -> None:
+def _left_at(found: Sequence[Numbered[Decision]]) -> dict[str, int]:
+    """At which of these the list says what is left of a line by now: the first that holds, if one does."""
+    holding = [one for one in found if one.one.status is DecisionStatus.APPLIED]
+    return {one.one.loser: one.number for one in reversed([*holding, *found])}
+
+
+def _write_decision(number: int, told: ToldDecision, left_at: Mapping[str, int]) -> None:
     decision, ended = told.decision, told.ended
     by = f"{decision.step.value}:{decision.rule}"
     about = f"{decision.outcome.value}  {by}  {_sure(decision.confidence)}  {decision.status.value}"
@@ -276,7 +284,8 @@ def _write_decision(number: int, told: ToldDecision) -> None:
     if not ended.whole or ended.since or ended.until:
         _write_words(when_ended(ended), ended.words)
     if told.left:
-        _write_words("left of it", told.left)
+        at = left_at[decision.loser]
+        _write_words("left of it by now", told.left if at == number else f"see {at}")
 
 
 def when_ended(ended: Ending) -> str:
@@ -291,15 +300,41 @@ def _write_words(label: str, words: str) -> None:
     write_line(f"    {label}: {words}")
 
 
-def _write_conflict(number: int, told: ToldConflict) -> None:
-    conflict = told.conflict
+def _write_conflict(
+    words: Mapping[str, ToldConflict], by: Mapping[str, Step | None], one: Numbered[OpenConflict]
+) -> None:
+    conflict, told = one.one, words[one.one.id]
     confidence = conflict.confidence if conflict.proposal is None else conflict.proposal.get("confidence")
     sure = "" if confidence is None else f"  {_sure(confidence)}"
     about = f"{conflict.status.value}  {conflict.step.value}:{conflict.rule}{sure}"
-    _write_head(f"{number}  {conflict.id}", conflict.at, about)
-    for record_id, words in ((conflict.newer, told.newer), (conflict.older, told.older)):
-        chosen = "  *" if record_id == conflict.winner else "   "
-        write_line(f"{chosen} {record_id}  {words}")
+    _write_head(f"{one.number}  {conflict.id}", conflict.at, about)
+    _write_words(_dated("newer", told.sides.newer), told.newer)
+    _write_words(_dated("older", told.sides.older), told.older)
+    if conflict.status is ConflictStatus.SETTLED:
+        settled_so = _how_said(conflict, by[conflict.id]) if conflict.id in by else _how_by_itself(conflict)
+        _write_words("settled", settled_so)
+    elif told.doubted is not None:
+        _write_words("in doubt", "all of the older" if told.doubted.whole else told.doubted.words)
+
+
+def _dated(side: str, said: Said | None) -> str:
+    return side if said is None else f"{side}, {said.at:%Y-%m-%d}"
+
+
+def _how_said(conflict: OpenConflict, by: Step | None) -> str:
+    if conflict.winner is None:
+        return "both hold, as was said"
+    side = "newer" if conflict.winner == conflict.newer else "older"
+    return f"the {side} counts, as {'the language model' if by is Step.MODEL else 'a person'} said"
+
+
+def _how_by_itself(conflict: OpenConflict) -> str:
+    """Nobody had to say it: something else has ended a side, or its words in doubt."""
+    if conflict.winner is None:
+        return "by itself, neither counts any more"
+    if conflict.winner == conflict.older:
+        return "by itself, the newer no longer counts"
+    return f"by itself, the older{', or what of it was in doubt,' if conflict.ended else ''} no longer counts"
 
 
 def _sure(confidence: float) -> str:

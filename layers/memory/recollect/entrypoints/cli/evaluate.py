@@ -279,7 +279,7 @@ def turn_ids(app: App, scope: Scope) -> dict[str, str]:
 
 def _shown(memories: Iterable[Selected], tokens: int, turn_of: Mapping[str, str]) -> Shown:
     """A line is marked where it says what may have changed it, or which of its words have ended."""
-    marked = ((one, one.item.doubted_at is not None or bool(one.item.ended)) for one in memories)
+    marked = ((one, one.item.doubted_at is not None or bool(one.item.ended or one.item.in_doubt)) for one in memories)
     lines = (_line(one.item.source_event_ids, turn_of, mark) for one, mark in marked)
     return Shown(tuple(lines), tokens)
 
