@@ -1,8 +1,8 @@
 """A crash before and after every call of some use cases, on the real engines: all of it, or none, and once.
 
-Each point is a user of their own in one table and one index; restart and reconciliation are then everybody's at once.
-One run takes a sixth of them, another sixth each day; RECOLLECT_CRASH_POINTS=all takes them all. tests/crashes does the
-same for every use case, on SQLite.
+With each search engine. Each point is a user of their own in one table and one index; restart and reconciliation are
+then everybody's at once. One run takes a sixth of them, another sixth each day; RECOLLECT_CRASH_POINTS=all takes them
+all. tests/crashes does the same for every use case, on SQLite.
 """
 
 import uuid
@@ -18,7 +18,7 @@ import pytest
 from conftest import Engines
 from crashes.test_matrix import ALL, TODAY, sampled
 from crashes.wrapping import Crash, Fault, Kind, Side, Ticket, WrappedParts
-from engines.conftest import OwnDatabase, drop_indexes, settings_on, shown_at_once
+from engines.conftest import SEARCH_ENGINES, OwnDatabase, drop_indexes, settings_on, shown_at_once
 from recollect.app import App
 from recollect.bootstrap import open_app
 from recollect.composition.deployment import Parts
@@ -116,12 +116,12 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def parts(engines: Engines) -> Iterator[Parts]:
+@pytest.fixture(scope="module", params=SEARCH_ENGINES)
+def parts(engines: Engines, request: pytest.FixtureRequest) -> Iterator[Parts]:
     name = f"crash-{uuid.uuid4().hex[:12]}"
     with pytest.MonkeyPatch.context() as patch:
         OwnDatabase.use(patch, name)
-        parts = open_app(settings_on(engines, name)).parts
+        parts = open_app(settings_on(engines, name, request.param)).parts
         parts.create()
     shown_at_once(parts, name)
     yield parts
@@ -218,12 +218,12 @@ def _memories(app: App, scope: Scope) -> list[tuple[str, str]]:
 @pytest.mark.spec("P-20", "P-22", "P-25")
 @pytest.mark.parametrize("name", CASES)
 def test_a_crash_at_any_call_on_the_engines(
-    parts: Parts, name: str, record_property: Callable[[str, object], None]
+    parts: Parts, name: str, record_property: Callable[[str, object], None], request: pytest.FixtureRequest
 ) -> None:
     case = CASES[name]
     calls = calls_of(parts, case)
     every = faults(calls)
-    taken = every if ALL else sampled(name, every, TODAY.toordinal(), SHARE)
+    taken = every if ALL else sampled(request.node.name, every, TODAY.toordinal(), SHARE)
     points = [a_point(parts, number, fault) for number, fault in enumerate(taken, start=1)]
     for what, count in (("calls", len(calls)), ("points", 4 * len(calls)), ("runs", len(points))):
         record_property(f"crash_{what}", count)

@@ -139,6 +139,7 @@ def test_a_reindex_goes_on_without_an_event_with_which_the_process_ends(jobs: De
     assert app.search_index.in_use.count(ANNA) == IndexCount(2, 2)
 
 
+@on_both
 @pytest.mark.spec("P-22")
 def test_a_poisoned_event_can_be_deleted(jobs: Deployment) -> None:
     bad = say(jobs, "the zebra sings at midnight", 1)

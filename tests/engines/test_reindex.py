@@ -1,4 +1,4 @@
-"""The switch from one embedder's index to another's, a lost index, and the job, on DynamoDB and OpenSearch."""
+"""The switch from one embedder's index to another's, and the job, on the real engines, with each search engine."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from embedded.reindexing import OTHER, OtherEmbedder
-from engines.conftest import Deployment, on_the_domain
+from engines.conftest import Deployment, drop_indexes, on_both
 from recollect.app import App
 from recollect.bootstrap.aws_parts import AwsParts
 from recollect.composition import search_index
@@ -19,7 +19,7 @@ from recollect.jobs.job import JobStatus
 from recollect.jobs.run import JobOrder
 from recollect.retrieval.nomination import IndexCount
 
-pytestmark = [pytest.mark.engines, on_the_domain]
+pytestmark = [pytest.mark.engines, on_both]
 
 TEXTS = ("I live in Paris with my dog", "My sister paints sunrises", "The bakery opens at seven")
 ANNA = Scope("acme", "anna")
@@ -39,8 +39,7 @@ def other(deployment: Deployment) -> Iterator[Deployment]:
     app = App(deployment.app.settings, parts)
     handlers = {**deployment.handlers, "retrieval": build_handler(app, ["retrieval", "operations"])}
     yield replace(deployment, app=app, handlers=handlers)
-    client: Any = parts.index
-    client._client.indices.delete(index=f"{deployment.app.settings.index_prefix}-*")
+    drop_indexes(parts, deployment.app.settings.index_prefix)
 
 
 def _say(deployment: Deployment, *texts: str, user: str = "anna") -> None:
@@ -63,8 +62,12 @@ def _reindexed(app: App, tenant: str = "acme", **parameters: Any) -> Any:
 
 
 def _indexes(deployment: Deployment) -> list[str]:
-    client: Any = deployment.app.parts.index
-    return sorted(client._client.indices.get(index=f"{deployment.app.settings.index_prefix}-*"))
+    """The generations of which the search engine holds anything, by names that hold theirs."""
+    parts: Any = deployment.app.parts
+    if deployment.app.settings.search_engine == "domain":
+        return sorted(parts.index._client.indices.get(index=f"{deployment.app.settings.index_prefix}-*"))
+    items = parts.access.client.scan(TableName=parts.access.table, ConsistentRead=True)["Items"]
+    return sorted({key.split("#")[1] for item in items if (key := item["pk"]["S"]).startswith("X#")})
 
 
 @pytest.mark.spec("A-33", "A-35")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import Deployment
+from engines.conftest import Deployment, on_both
 from recollect.core.scope import Scope
 from recollect.entrypoints.http import warm_up
 from recollect.entrypoints.http.aws import http_handler
@@ -15,6 +15,7 @@ from recollect.entrypoints.mcp.warm_up import WARM_UPS as OF_MCP
 pytestmark = pytest.mark.engines
 
 
+@on_both
 @pytest.mark.usefixtures("loop")
 def test_warm_ups_are_answered_and_nothing_is_written(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     statuses, parts = list[int](), deployment.app.parts

@@ -86,7 +86,7 @@ DEFAULTS: dict[str, Any] = {
         "allow_cross_space": True,
         "require_match": True,
     },
-    "limits": {"index_capacity": None, "writes_per_second": None},
+    "limits": {"index_capacity": None, "writes_per_second": None, "turns_per_second": None},
     "logging": {"content": False},
 }  # fmt: skip
 

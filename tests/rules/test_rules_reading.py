@@ -387,6 +387,7 @@ BOUNDS = [
         *((group, name, (lowest, highest), (lowest - 1, highest + 1)) for group, name, lowest, highest in BOUNDS),
         ("context", "decay_half_life_days", (None, 0.001, 0.5, 36_525), (0, -1, 36_525.5)),
         ("limits", "writes_per_second", (None, 0.001, 0.5, 10**6), (0, -1, 10**6 + 0.5)),
+        ("limits", "turns_per_second", (None, 0.001, 0.5, 10**6), (0, -1, 10**6 + 0.5)),
     ],
 )
 def test_both_ends_are_taken_and_nothing_beyond(group: str, name: str, taken: Any, refused: Any) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.idempotency import ClaimOutcome, IdempotencyClaim
     from recollect.core.items import DuePage, Item, ItemKey, ItemPage, ItemPath, ItemWrite
     from recollect.core.learned_share import LearnedShares
+    from recollect.core.limited import Limited
     from recollect.core.scope import Scope
     from recollect.core.vectors import Encoding, TextKind
     from recollect.deletion.storage import ErasedPage, Exempt
@@ -367,10 +368,10 @@ class IdempotencyStore(Protocol):
 
 
 class RateLimiter(Protocol):
-    """Until when each tenant's writes are paid for (the generic cell rate algorithm); one count for all processes."""
+    """Until when each tenant's writes and turns are paid for (the generic cell rate algorithm), for all processes."""
 
-    def admit(self, tenant: str, cost: timedelta, tolerance: timedelta, now: datetime) -> timedelta:
-        """Zero where the tenant's debt at `now` is at most `tolerance`: then `cost` is added to it.
+    def admit(self, tenant: str, kind: Limited, cost: timedelta, tolerance: timedelta, now: datetime) -> timedelta:
+        """Zero where the tenant's debt of this kind at `now` is at most `tolerance`: then `cost` is added to it.
 
         Else after how long it will be, and nothing is added. A debt shrinks with time, and is never below zero.
         """

@@ -76,6 +76,32 @@ def test_a_turn_without_a_model_quotes_the_memory_and_says_so(caller: Caller) ->
     assert {event["conversation_id"] for event in list(events.values())[:2]} == {answer["conversation_id"]}
 
 
+@pytest.mark.spec("A-39")
+def test_too_many_turns_are_told_to_come_back_later_and_nothing_of_them_is_stored(
+    modelled: Caller, server: Server
+) -> None:
+    assert modelled.put("/v1/rules", {"limits": {"turns_per_second": 0.01}}).status == 200
+    assert turn(modelled, "I drink green tea", key="first").status == 200
+    assert turn(modelled, "I drink green tea", key="first").status == 200, "a replay asks no model"
+    refused = turn(modelled, "What do I drink?", key="second")
+    assert (refused.status, refused.json["type"]) == (429, "urn:recollect:problem:throttled")
+    assert refused.headers["retry-after"] == "100"
+    assert said(modelled) == [("user", "I drink green tea"), ("bot", "I see.")]
+    assert len(server.asked) == 1
+    modelled.added("I drink coffee too")
+    assert modelled.put("/v1/rules", {}).status == 200
+    assert turn(modelled, "What do I drink?", key="second").status == 200
+
+
+@pytest.mark.spec("A-39")
+def test_what_a_turn_stores_counts_as_writes(caller: Caller) -> None:
+    assert caller.put("/v1/rules", {"limits": {"writes_per_second": 0.01}}).status == 200
+    assert turn(caller, "I drink green tea").status == 200
+    refused = caller.post("/v1/memories", {"user_id": "anna", "content": "Likes tea"})
+    assert (refused.status, refused.headers["retry-after"]) == (429, "200")
+    assert turn(caller, "I drink coffee too").status == 429
+
+
 @pytest.mark.spec("K-79", "K-80")
 def test_a_model_gets_the_messages_and_its_calls_are_executed(modelled: Caller, server: Server) -> None:
     server.replies = [Reply(completion(f"Noted.\n{SAVE}")), Reply(completion("Green tea."))]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from recollect.core.ids import IdSource
 from recollect.core.time import utc_now
 from recollect.rules.groups import Rules
-from recollect.timeline.ingest import IngestEvents, WriteLimits
+from recollect.timeline.ingest import IngestEvents
+from recollect.timeline.limits import RateLimits
 from recollect.timeline.listing import KnownSpaces, KnownUsers, ListEvents
 from recollect.usage import MESSAGE, Counted, CountedModel, CountUsage
 
@@ -170,9 +171,9 @@ class TimelineUseCases(UseCases):
         return ListEvents(self._parts.timeline)
 
     @cached_property
-    def write_limits(self) -> WriteLimits:
-        """Throttles ingest and saved memories."""
-        return WriteLimits(self._parts.rate_limiter)
+    def limits(self) -> RateLimits:
+        """Throttles a tenant's writes and turns."""
+        return RateLimits(self._parts.rate_limiter)
 
     @cached_property
     def known_users(self) -> KnownUsers:

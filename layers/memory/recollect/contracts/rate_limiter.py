@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from recollect.contracts.examples import HARD_IDS, NOW
+from recollect.core.limited import Limited
 from recollect.ports import RateLimiter
 
 SECOND, TENTH, NONE = timedelta(seconds=1), timedelta(milliseconds=100), timedelta(0)
@@ -23,20 +24,20 @@ class RateLimiterContract:
 
     def admitted(self, limiter: RateLimiter, tenant: str, now: datetime, most: int = 13) -> int:
         """How many of ten a second pass at that moment."""
-        return sum(limiter.admit(tenant, TENTH, NINE_TENTHS, now) == NONE for _ in range(most))
+        return sum(limiter.admit(tenant, Limited.WRITES, TENTH, NINE_TENTHS, now) == NONE for _ in range(most))
 
     def test_a_bucket_s_worth_passes_and_then_what_time_pays_for(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
         assert self.admitted(limiter, tenant, NOW) == 10
-        assert limiter.admit(tenant, TENTH, NINE_TENTHS, NOW) == TENTH
+        assert limiter.admit(tenant, Limited.WRITES, TENTH, NINE_TENTHS, NOW) == TENTH
         assert self.admitted(limiter, tenant, NOW + 3 * TENTH) == 3
 
     def test_who_is_refused_owes_nothing_for_it(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
         self.admitted(limiter, tenant, NOW)
         for _ in range(5):
-            assert limiter.admit(tenant, 9 * SECOND, NINE_TENTHS, NOW) == TENTH
-        assert limiter.admit(tenant, TENTH, NINE_TENTHS, NOW + TENTH) == NONE
+            assert limiter.admit(tenant, Limited.WRITES, 9 * SECOND, NINE_TENTHS, NOW) == TENTH
+        assert limiter.admit(tenant, Limited.WRITES, TENTH, NINE_TENTHS, NOW + TENTH) == NONE
 
     def test_what_was_not_used_is_not_saved_up(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
@@ -45,15 +46,15 @@ class RateLimiterContract:
 
     def test_a_large_cost_passes_and_is_paid_for_by_the_next(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
-        assert limiter.admit(tenant, 10 * SECOND, NINE_TENTHS, NOW) == NONE
-        assert limiter.admit(tenant, TENTH, NINE_TENTHS, NOW) == 10 * SECOND - NINE_TENTHS
-        assert limiter.admit(tenant, TENTH, NINE_TENTHS, NOW + 10 * SECOND - NINE_TENTHS) == NONE
+        assert limiter.admit(tenant, Limited.WRITES, 10 * SECOND, NINE_TENTHS, NOW) == NONE
+        assert limiter.admit(tenant, Limited.WRITES, TENTH, NINE_TENTHS, NOW) == 10 * SECOND - NINE_TENTHS
+        assert limiter.admit(tenant, Limited.WRITES, TENTH, NINE_TENTHS, NOW + 10 * SECOND - NINE_TENTHS) == NONE
 
     def test_without_tolerance_the_debt_must_be_paid_off(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
-        assert limiter.admit(tenant, SECOND, NONE, NOW) == NONE
-        assert limiter.admit(tenant, SECOND, NONE, NOW + TENTH) == NINE_TENTHS
-        assert limiter.admit(tenant, SECOND, NONE, NOW + SECOND) == NONE
+        assert limiter.admit(tenant, Limited.WRITES, SECOND, NONE, NOW) == NONE
+        assert limiter.admit(tenant, Limited.WRITES, SECOND, NONE, NOW + TENTH) == NINE_TENTHS
+        assert limiter.admit(tenant, Limited.WRITES, SECOND, NONE, NOW + SECOND) == NONE
 
     def test_a_clock_that_is_behind_lets_nothing_more_through(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
@@ -67,8 +68,15 @@ class RateLimiterContract:
         assert self.admitted(limiter, first, NOW) == 10
         assert self.admitted(limiter, other, NOW) == (10 if first != other else 0)
 
+    def test_each_kind_has_a_count_of_its_own(self, limiter: RateLimiter) -> None:
+        tenant = a_tenant()
+        assert self.admitted(limiter, tenant, NOW) == 10
+        assert limiter.admit(tenant, Limited.TURNS, SECOND, NONE, NOW) == NONE
+        assert limiter.admit(tenant, Limited.TURNS, SECOND, NONE, NOW + TENTH) == NINE_TENTHS
+        assert limiter.admit(tenant, Limited.WRITES, TENTH, NINE_TENTHS, NOW + TENTH) == NONE
+
     def test_all_who_ask_at_once_are_counted(self, limiter: RateLimiter) -> None:
         tenant = a_tenant()
         with ThreadPoolExecutor(4) as threads:
-            passed = list(threads.map(lambda _: limiter.admit(tenant, TENTH, NINE_TENTHS, NOW), range(24)))
-        assert passed.count(NONE) == 10
+            passed = sum(threads.map(lambda _: self.admitted(limiter, tenant, NOW, most=1), range(24)))
+        assert passed == 10

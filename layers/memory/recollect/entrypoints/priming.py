@@ -14,7 +14,7 @@ from recollect.bootstrap import open_app
 from recollect.core.errors import RecollectError
 from recollect.entrypoints.snap_start import renew_in_copies
 
-_WRITING = ("parts.timeline", "parts.idempotency", "rules", "timeline.write_limits", "deletion.suppression")
+_WRITING = ("parts.timeline", "parts.idempotency", "rules", "timeline.limits", "deletion.suppression")
 OPENED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "ingest": (*_WRITING, "timeline.events"),

@@ -180,13 +180,16 @@ class IntentRules:
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
-    """Bounds on what a tenant stores (A-38, A-39); null is none. Processes share the count of `writes_per_second`."""
+    """Bounds on what a tenant stores and asks (A-38, A-39); null is none. Processes share the counts by the second."""
 
     index_capacity: int | None = option(
         Number(1, 10**12, whole=True, optional=True), None, "Records of the index before a warning is published"
     )
     writes_per_second: float | None = option(
         Number(0, 10**6, above=True, optional=True), None, "Records written a second before requests are throttled"
+    )
+    turns_per_second: float | None = option(
+        Number(0, 10**6, above=True, optional=True), None, "Turns taken a second before `POST /v1/turns` is throttled"
     )
 
 

@@ -1,19 +1,16 @@
-"""Ingest: each event is durable before the answer and before anything derives from it; throttling by tenant (A-39)."""
+"""Ingest: each event is durable before the answer and before anything derives from it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
-from math import ceil, floor
 
-from recollect.core.errors import Throttled
 from recollect.core.event import Event, EventRef
 from recollect.core.ids import IdSeed
 from recollect.core.scope import Scope
-from recollect.core.time import utc_now
 from recollect.deletion.suppression import SuppressionCheck, SuppressionList
 from recollect.memories.audit_log import AuditRefusals
-from recollect.ports import Items, RateLimiter, Timeline
+from recollect.ports import Items, Timeline
 from recollect.rules.groups import Rules
 from recollect.timeline.record import EventDraft, draft_event, event_identity
 from recollect.timeline.timeline import AppendOutcome, AppendStatus, EventWrite
@@ -23,7 +20,6 @@ KEY_REUSED = "key_reused"
 """The reason of a refusal: the event's idempotency key came with another text, role or speaker before."""
 
 _REJECTED = AppendOutcome(AppendStatus.REFUSED, None, reason="rejected")
-_MICROSECONDS = 1_000_000
 
 
 class IngestStatus(StrEnum):
@@ -208,29 +204,3 @@ def _conversation(conversation: str, outcomes: Sequence[AppendOutcome]) -> str:
     """The conversation of the stored events, where the request only repeats them."""
     stored = {outcome.conversation_id for outcome in outcomes}
     return next((c for c in stored if c is not None), conversation) if len(stored) == 1 else conversation
-
-
-class WriteLimits:
-    """A tenant's writes a second (A-39), as a bucket of one second's writes, at least one, that all processes share.
-
-    A request passes while one write is left, whatever its size, and the next one waits for the excess: a batch above
-    one second's writes is slow, not impossible.
-    """
-
-    def __init__(self, limiter: RateLimiter, clock: Callable[[], datetime] = utc_now) -> None:
-        self._limiter = limiter
-        self._clock = clock
-
-    def take(self, tenant: str, writes: int, rules: Rules) -> None:
-        """Counts records about to be written. Raises Throttled, with the seconds until the next request may come.
-
-        Without a limit nothing is asked of the store. Raises as `RateLimiter.admit`.
-        """
-        rate = rules.limits.writes_per_second
-        if rate is None or writes <= 0:
-            return
-        cost = timedelta(microseconds=max(1, floor(writes / rate * _MICROSECONDS)))
-        tolerance = timedelta(microseconds=ceil((max(1.0, rate) - 1) / rate * _MICROSECONDS))
-        wait = self._limiter.admit(tenant, cost, tolerance, self._clock())
-        if wait:
-            raise Throttled("too many writes for this tenant's limit", wait.total_seconds())

@@ -15,6 +15,7 @@
 |                             | `{hash of the user}#{id}#`     | marker of a removal                               |
 | `I#{hash of the key}`       | `I`                            | idempotency record                                |
 | `L#{tenant}`                | `L`                            | until when the tenant's writes are paid for       |
+|                             | `L#turns`                      | until when the tenant's turns are                 |
 | `A#{tenant}`                | `{day}`                        | what the tenant asked for on that day             |
 | `B#{tenant}#{shard}`        | `{instant}#{id}#{type}`        | entry of the bus log                              |
 | `X#{generation}#{hash of the user}` | `T#{half}#{id}`        | document of the table's own index                 |
@@ -40,6 +41,7 @@ from typing import Any, NamedTuple
 from recollect.core.errors import InvalidInput, StoredDataError
 from recollect.core.event import EventRef
 from recollect.core.items import ItemKey, ItemPath
+from recollect.core.limited import Limited
 from recollect.core.scope import Scope
 from recollect.core.time import from_microseconds, sortable
 from recollect.items.item import ItemPlace, Namespace
@@ -210,9 +212,9 @@ def idempotency_key(key_hash: str) -> Key:
     return _key(f"I#{key_hash}", "I")
 
 
-def rate_key(tenant: str) -> Key:
-    """Where it stands until when a tenant's writes are paid for."""
-    return _key(f"L#{escape(tenant)}", "L")
+def rate_key(tenant: str, kind: Limited) -> Key:
+    """Where it stands until when what a tenant did of this kind is paid for."""
+    return _key(f"L#{escape(tenant)}", "L" if kind is Limited.WRITES else f"L#{kind.value}")
 
 
 def usage_partition(tenant: str) -> str:

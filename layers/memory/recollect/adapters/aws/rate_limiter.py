@@ -1,4 +1,4 @@
-"""The port `RateLimiter` on DynamoDB: until when a tenant's writes are paid for is one number, moved on condition."""
+"""The port `RateLimiter` on DynamoDB: until when writes or turns are paid for is one number, moved on condition."""
 
 import time
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from recollect.adapters.aws.clients import CONDITION_FAILED, code_of, translated
 from recollect.adapters.aws.item_format import Attributes, instant, moment_in, number
 from recollect.adapters.aws.table import SERVICE, ItemAccess
 from recollect.core.errors import Throttled
+from recollect.core.limited import Limited
 from recollect.core.time import EARLIEST
 
 _KEPT = timedelta(hours=1)
@@ -37,25 +38,25 @@ class DynamoDBRateLimiter:
     access: ItemAccess
     clock: Callable[[], float] = field(default=time.time)
 
-    def admit(self, tenant: str, cost: timedelta, tolerance: timedelta, now: datetime) -> timedelta:
+    def admit(self, tenant: str, kind: Limited, cost: timedelta, tolerance: timedelta, now: datetime) -> timedelta:
         """Raises Throttled, Unavailable."""
-        latest, at = now + tolerance, {":now": instant(now)}
+        key, latest, at = keys.rate_key(tenant, kind), now + tolerance, {":now": instant(now)}
         anew = _Move("SET t = :to", "attribute_not_exists(t) OR t < :now", at | {":to": instant(now + cost)})
         bounds = {":latest": instant(latest), ":price": number(cost // timedelta(microseconds=1))}
         more = _Move("SET t = t + :price", "t BETWEEN :now AND :latest", at | bounds)
         for _ in self.access.backoff.attempts():
-            if self._refused(tenant, anew, cost) is None:
+            if self._refused(key, anew, cost) is None:
                 return timedelta(0)
-            paid_until = self._refused(tenant, more, tolerance + cost)
+            paid_until = self._refused(key, more, tolerance + cost)
             if paid_until is None:
                 return timedelta(0)
             if paid_until > latest:
                 return paid_until - latest
         raise Throttled("DynamoDB: too many requests of this tenant at once")
 
-    def _refused(self, tenant: str, move: _Move, debt: timedelta) -> datetime | None:
+    def _refused(self, key: keys.Key, move: _Move, debt: timedelta) -> datetime | None:
         """None once the number is moved; else what it is, where the condition fails."""
-        key, ttl = keys.rate_key(tenant), int(self.clock() + (debt + _KEPT).total_seconds())
+        ttl = int(self.clock() + (debt + _KEPT).total_seconds())
         with translated(SERVICE):
             try:
                 self.access.client.update_item(

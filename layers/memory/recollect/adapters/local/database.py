@@ -198,10 +198,12 @@ _DELETION = (
         UNIQUE (scope, event_id))""",
 )
 
-RATES = """CREATE TABLE IF NOT EXISTS rates (
-        tenant TEXT PRIMARY KEY,
-        paid_until INTEGER NOT NULL) WITHOUT ROWID"""
-"""Until when each tenant's writes are paid for (A-39)."""
+LIMITS = """CREATE TABLE IF NOT EXISTS limits (
+        tenant TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        paid_until INTEGER NOT NULL,
+        PRIMARY KEY (tenant, kind)) WITHOUT ROWID"""
+"""Until when what each tenant did is paid for (A-39). A file of before has such a table of writes alone, `rates`."""
 
 USAGE = """CREATE TABLE IF NOT EXISTS usage (
         tenant TEXT NOT NULL,
@@ -250,7 +252,7 @@ SEGMENT_PLACES = """CREATE TABLE IF NOT EXISTS segment_places (
         PRIMARY KEY (scope, event_id)) WITHOUT ROWID"""
 """In which segment an event is (A-59). Apart from `projections`: a deletion finds the segment after those are gone."""
 
-_LATER = (RATES, *NAMESPACED_ITEMS, SEGMENT_PLACES)
+_LATER = (LIMITS, *NAMESPACED_ITEMS, SEGMENT_PLACES)
 STATEMENTS = (*_EVIDENCE, *_PROJECTION, *_INDEX, *_REQUESTS_AND_BUS, *_ITEMS, *_DELETION, *_LATER)
 FORMAT_VERSION = 2
 """Format 1 was of no release; nothing reads it."""

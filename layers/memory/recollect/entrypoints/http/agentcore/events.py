@@ -91,7 +91,7 @@ def create_event(kept: Kept, session: Session, given: Mapping[str, Any], attempt
     at = (_earlier_time(kept, session, given, seed) if attempt.again else None) or given["eventTimestamp"]
     given = {**given, "eventTimestamp": at}
     drafts = _drafts(given)
-    kept.app.timeline.write_limits.take(kept.tenant, max(1, len(drafts)), kept.app.rules.resolved(kept.tenant))
+    kept.app.timeline.limits.take(kept.tenant, max(1, len(drafts)), kept.app.rules.resolved(kept.tenant))
     key = _key(at, seed)
     owner = kept.scope(session.actor).user_id
     grown = _grown(kept, session, given.get("branch") or {})

@@ -69,7 +69,7 @@ def _text(content: object, loc: Sequence[str | int]) -> str:
 def added_as_given(app: App, tenant: str, addition: Addition, now: datetime) -> list[dict[str, Any]]:
     """Each message saved as one memory, word for word. Raises Conflict for a rejected value, and Throttled."""
     scope, rules = Scope(tenant, addition.entities.owner), app.rules.resolved(tenant)
-    app.timeline.write_limits.take(tenant, len(addition.said), rules)
+    app.timeline.limits.take(tenant, len(addition.said), rules)
     shown = []
     for said in addition.said:
         draft = _memory_draft(said, addition)
@@ -95,7 +95,7 @@ def added_by_rules(app: App, tenant: str, addition: Addition, now: datetime) -> 
     everything was rejected or deleted before, and Throttled.
     """
     scope, rules = Scope(tenant, addition.entities.owner), app.rules.resolved(tenant)
-    app.timeline.write_limits.take(tenant, len(addition.said), rules)
+    app.timeline.limits.take(tenant, len(addition.said), rules)
     drafts = [_event_draft(said, addition) for said in addition.said]
     seed = new_seed(app, len(drafts) + 1)
     answer = app.timeline.events.ingest(scope, addition.entities.run_id, drafts, seed, now, rules)

@@ -315,7 +315,7 @@ def create_agent_records(app: App, request: Request, body: CreateRecords) -> Rep
     ttl = expiry_of(body.record_expiry_specification)
 
     def work(attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(kept.tenant, len(body.records), app.rules.resolved(kept.tenant))
+        app.timeline.limits.take(kept.tenant, len(body.records), app.rules.resolved(kept.tenant))
         ids = [f"mem-{attempt.seed.nth(place)}" for place in range(len(body.records))]
         outcomes = [
             _outcome(record_id, _putting(kept, memory, one, record_id, ttl), one.request_identifier)
@@ -337,7 +337,7 @@ def _putting(kept: Kept, memory: AgentMemory, record: NewRecord, record_id: str,
 def update_agent_records(app: App, request: Request, body: UpdateRecords) -> Reply:
     """Changes records, each by itself."""
     kept, memory = _memory(app, request)
-    app.timeline.write_limits.take(kept.tenant, len(body.records), app.rules.resolved(kept.tenant))
+    app.timeline.limits.take(kept.tenant, len(body.records), app.rules.resolved(kept.tenant))
     outcomes = [_outcome(one.memory_record_id, _changing(kept, memory, one)) for one in body.records]
     return _answered(200, _sorted_out(outcomes), records=len(body.records))
 

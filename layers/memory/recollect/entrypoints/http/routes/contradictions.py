@@ -298,7 +298,7 @@ def _decided_anew(
     scope, decision_id = request.scope(query), request.path["arbitration_id"]
 
     def work(attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        app.timeline.limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         order = RevertOrder(
             actor=user_in(scope), now=request.now, again=attempt.again, changes=changes, accepts=request.accepts
         )
@@ -346,7 +346,7 @@ def resolve_conflict(app: App, request: Request, query: Narrowed, body: Resoluti
     use, settling = app.contradictions.resolution, Settling(actor=user_in(scope))
 
     def work(_attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        app.timeline.limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         if body.older is not None:
             older = OlderWords(content=body.older, actor=settling.actor, accepts=request.accepts)
             use.amend_older(scope, conflict_id, older, request.now)
@@ -369,7 +369,7 @@ def reopen_conflict(app: App, request: Request, query: Narrowed) -> Reply:
     scope, conflict_id = request.scope(query), request.path["conflict_id"]
 
     def work(_attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        app.timeline.limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         app.contradictions.resolution.reopen(scope, conflict_id, user_in(scope), request.now)
         return Answer(200, {"id": conflict_id})
 
@@ -393,7 +393,7 @@ def merge_memories(app: App, request: Request, query: Narrowed, body: MemoryMerg
     scope, memory_id = request.scope(query), request.path["memory_id"]
 
     def work(attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        app.timeline.limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         order = MergeOrder(
             kept=memory_id,
             other=body.other,

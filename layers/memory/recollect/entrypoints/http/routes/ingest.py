@@ -181,7 +181,7 @@ def add_events(app: App, request: Request, body: EventsRequest) -> Reply:
     rules, marks = app.begin_rules(scope.tenant), app.begin_marks(scope)  # beside the claim of the key
 
     def work(attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, len(drafts), rules.result())
+        app.timeline.limits.take(scope.tenant, len(drafts), rules.result())
         ingested = app.timeline.events.ingest(
             scope, body.conversation_id, drafts, attempt.seed, request.now, rules.result(), marks.result()
         )

@@ -261,7 +261,7 @@ def get_item(app: App, request: Request, query: ItemQuery) -> Reply:
 @routes.add("PUT", _ITEMS, good=(204,), errors=(412,))
 def put_item(app: App, request: Request, body: PutItem) -> Reply:
     """Keeps a document at a namespace and a key, in the place of what was there."""
-    app.timeline.write_limits.take(_tenant(request), 1, app.rules.resolved(_tenant(request)))
+    app.timeline.limits.take(_tenant(request), 1, app.rules.resolved(_tenant(request)))
     with located(_in_body):
         check_new_namespace(body.place.namespace)
         wanted = _put(body, _expected(app, request, body.place))
@@ -331,7 +331,7 @@ def batch_items(app: App, request: Request, body: Batch) -> Reply:
     that it does not expect.
     """
     puts = sum(one.put is not None for one in body.operations)
-    app.timeline.write_limits.take(_tenant(request), puts, app.rules.resolved(_tenant(request)))
+    app.timeline.limits.take(_tenant(request), puts, app.rules.resolved(_tenant(request)))
     with located(_in_body):
         operations = [_operation(one) for one in body.operations]
         outcomes = app.items.batch(_tenant(request), operations, request.now, _reader(request))

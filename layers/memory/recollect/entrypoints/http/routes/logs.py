@@ -186,7 +186,7 @@ def _read_up_to(sealed: list[Any]) -> Place:
 
 
 def _take(app: App, scope: Scope, writes: int) -> None:
-    app.timeline.write_limits.take(scope.tenant, writes, app.rules.resolved(scope.tenant))
+    app.timeline.limits.take(scope.tenant, writes, app.rules.resolved(scope.tenant))
 
 
 def _is_repeatable(request: Request) -> bool:

@@ -156,7 +156,7 @@ def save_memory(app: App, request: Request, body: NewMemory) -> Reply:
     rules = app.begin_rules(scope.tenant)  # beside the claim of the key
 
     def work(attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, 1, rules.result())
+        app.timeline.limits.take(scope.tenant, 1, rules.result())
         saved = app.memories.store.save(scope, draft, attempt.seed, request.now, user_in(scope), rules.result())
         return Answer(201 if saved.created else 200, {"id": saved.memory.id}, saved.memory)
 
@@ -226,7 +226,7 @@ def correct_event(app: App, request: Request, query: Narrowed, body: EventCorrec
     change = MemoryChange(changes_of(body), user_in(scope), request.accepts)
 
     def work(attempt: Attempt) -> Answer:
-        app.timeline.write_limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
+        app.timeline.limits.take(scope.tenant, 1, app.rules.resolved(scope.tenant))
         use = app.memories.corrections
         memory = use.correct(scope, event_id, change, request.now, again=attempt.again)
         return Answer(201, {"id": memory.id}, memory)

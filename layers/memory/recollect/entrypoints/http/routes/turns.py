@@ -87,7 +87,8 @@ def take_turn(app: App, request: Request, body: TurnBody) -> Reply:
 
     def work(attempt: Attempt) -> Answer:
         asked = _turn_request(request, body, fence, resumed=attempt.again)
-        rules = app.begin_rules(scope.tenant)
+        rules = app.rules.resolved(scope.tenant)
+        app.timeline.limits.take_turn(scope.tenant, rules)
         taken = app.context.turn.take(scope, asked, attempt.seed, request.now, rules, TurnTools(app, body.labels))
         return Answer(200, _record(taken), taken)
 
