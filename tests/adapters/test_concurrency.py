@@ -30,20 +30,36 @@ def test_inline_makes_a_call_at_submit() -> None:
     assert (pending.result(), pending.result(), made) == ("answer", "answer", [1])
 
 
+def test_in_process_an_encoding_runs_beside_its_caller() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+    pending = Inline().beside(meeting.wait)
+    assert {meeting.wait(), pending.result()} == {0, 1}
+
+
+def test_where_reads_run_side_by_side_an_encoding_is_over_before_them() -> None:
+    made: list[int] = []
+    pending = Threads().beside(lambda: made.append(threading.get_ident()))
+    assert made == [threading.get_ident()]
+    assert pending.result() is None
+
+
 @pytest.mark.parametrize("concurrency", [Threads(), Inline()])
 def test_the_result_raises_what_the_call_raised(concurrency: Concurrency) -> None:
     def fail() -> None:
         raise Throttled("slow down")
 
-    pending = concurrency.submit(fail)
-    with pytest.raises(Throttled):
-        pending.result()
+    for begin in (concurrency.submit, concurrency.beside):
+        pending = begin(fail)
+        with pytest.raises(Throttled):
+            pending.result()
 
 
-def test_calls_see_the_callers_context() -> None:
+@pytest.mark.parametrize("concurrency", [Threads(), Inline()])
+def test_calls_see_the_callers_context(concurrency: Concurrency) -> None:
     token = WHO.set("somebody")
     try:
-        assert Threads().submit(WHO.get).result() == "somebody"
+        assert concurrency.submit(WHO.get).result() == "somebody"
+        assert concurrency.beside(WHO.get).result() == "somebody"
     finally:
         WHO.reset(token)
 

@@ -1,16 +1,21 @@
 """Context: the right lines, each once, in order, inside the budget; and it stores nothing."""
 
+import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from embedded.deciding import PROMOTED, TITLE, merge, remember, supersede
-from embedded.setting import ANNA, NOON, Memory
+from embedded.setting import ANNA, NOON, Memory, with_parts
 from embedded.spoken import dated, said_in
+from embedded.standing import Before
+from recollect.adapters.embedders.hashing import HashingEmbedder
 from recollect.core.errors import InvalidInput
-from recollect.core.event import Role
+from recollect.core.event import Event, Role
 from recollect.core.scope import Scope
+from recollect.core.vectors import Encoding, TextKind
 from recollect.retrieval.filters import TimeWindow
 from recollect.timeline.record import EventDraft
 from recollect.timeline.timeline import WindowQuery
@@ -53,6 +58,35 @@ def test_the_current_input_appears_once_and_last(memory: Memory) -> None:
     assert contents(memory, " Where do I live? ", conversation_id="c1") == ["I have a dog"]
     assert contents(memory, "dog?", conversation_id="c1", input_event_id=memory.ids[1]) == ["I have a dog"]
     assert memory.context("dog?").prompt.text.endswith("Current user input: dog?")
+
+
+class Meanwhile(HashingEmbedder):
+    """Encodes when the newest events were read, and not before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = threading.Event()
+
+    def encode(self, texts: Sequence[str], kind: TextKind, *, with_tokens: bool = False) -> list[Encoding]:
+        assert self.read.wait(10), "nothing was read while the question was being encoded"
+        return super().encode(texts, kind, with_tokens=with_tokens)
+
+
+def test_in_process_the_newest_are_read_while_the_question_is_encoded(memory: Memory) -> None:
+    memory.add("I have a dog", "My sister paints")
+    memory.project()
+    embedder = Meanwhile()
+
+    class Noted(Before):
+        def newest(self, scope: Scope, limit: int) -> list[Event]:
+            found: list[Event] = self.part.newest(scope, limit)
+            embedder.read.set()
+            return found
+
+    asked = with_parts(memory, embedder=embedder, timeline=Noted(memory.app.parts.timeline))
+    found = asked.context("the dog").gathered.recalled
+    assert found.missing == ()
+    assert [one.id for one in found.ranked] == [one.id for one in memory.context("the dog").gathered.recalled.ranked]
 
 
 @pytest.mark.spec("K-96")

@@ -586,3 +586,10 @@ class Concurrency(Protocol):
 
     def submit(self, call: Callable[[], T]) -> Pending[T]:
         """Starts a call."""
+
+    def beside(self, call: Callable[[], T]) -> Pending[T]:
+        """Starts an encoding, which leaves the interpreter to others while it computes.
+
+        Where reads are made in process it runs beside those that the caller submits before it awaits the result. Where
+        they run side by side it is over when this returns, so that they are one wave with what needs its result.
+        """

@@ -29,14 +29,27 @@ class Done(Generic[T]):
         return self._value  # type: ignore[return-value]
 
 
+_ENCODINGS = 4
+
+
 class Inline:
-    """Runs each call at submit: SQLite answers in this process, so a thread would only cost."""
+    """Runs each call at submit: SQLite answers in this process, so a thread would only cost.
+
+    An encoding has a thread: it computes outside the interpreter, for as long as many reads take.
+    """
 
     side_by_side = False
+
+    def __init__(self) -> None:
+        self._encodings = ThreadPoolExecutor(max_workers=_ENCODINGS, thread_name_prefix="recollect-encoding")
 
     def submit(self, call: Callable[[], T]) -> Done[T]:
         """Makes the call now."""
         return Done(call)
+
+    def beside(self, call: Callable[[], T]) -> Pending[T]:
+        """Begins the call on a thread; it sees the caller's context variables."""
+        return self._encodings.submit(copy_context().run, call)
 
 
 class Threads:
@@ -57,6 +70,10 @@ class Threads:
         if getattr(self._inside, "pool", False):
             return Done(call)
         return self._pool.submit(copy_context().run, self._marked, call)
+
+    def beside(self, call: Callable[[], T]) -> Pending[T]:
+        """Makes the call now."""
+        return Done(call)
 
     def _marked(self, call: Callable[[], T]) -> T:
         self._inside.pool = True

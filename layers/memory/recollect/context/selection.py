@@ -115,6 +115,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
+    identity: str
     item: ContextItem
     section: Section
     rank: int
@@ -208,16 +209,17 @@ def by_importance(items: Iterable[W], decay_half_life_days: float | None, now: d
 def _offers(items: Iterable[ContextItem], section: Section, exclude_ids: frozenset[str]) -> list[_Offer]:
     distinct: dict[str, ContextItem] = {}
     for item in items:
-        if exclude_ids.isdisjoint((item.id, item.identity)):
-            distinct.setdefault(item.identity, item)
-    return [_Offer(item, section, rank) for rank, item in enumerate(distinct.values(), start=1)]
+        identity = item.identity
+        if exclude_ids.isdisjoint((item.id, identity)):
+            distinct.setdefault(identity, item)
+    return [_Offer(one, item, section, rank) for rank, (one, item) in enumerate(distinct.items(), start=1)]
 
 
 def _fill(places: "_Places", offers: list[list[_Offer]], limits: ContextRules) -> None:
     """Free places go to the newest items; to the important ones too, if there are fewer memories than places (P-1)."""
     newest, _, weighty = offers
     places.seat(newest[: limits.recent_fill], limits.recent_fill)
-    known = {offer.item.identity for source in offers for offer in source}
+    known = {offer.identity for source in offers for offer in source}
     sources_could_fill = limits.recent + limits.semantic + limits.important >= limits.total
     if len(known) < limits.total and sources_could_fill:
         places.seat(weighty, limits.total)
@@ -235,13 +237,13 @@ class _Places:
         invited = list(islice(waiting, limit))
         free = max(self._total - len(self._seated), 0)
         for offer in invited[:free]:
-            self._seated[offer.item.identity] = (offer, offer.reason)
+            self._seated[offer.identity] = (offer, offer.reason)
         taken = f"all {self._total} places were taken"
         for offer in invited[free:]:
-            self._refused.setdefault(offer.item.identity, (taken, f"{taken[0].upper()}{taken[1:]}."))
+            self._refused.setdefault(offer.identity, (taken, f"{taken[0].upper()}{taken[1:]}."))
         behind = f"not among the first {limit} of its source"
         for offer in waiting:
-            self._refused.setdefault(offer.item.identity, (behind, _BEHIND[offer.section].format(limit)))
+            self._refused.setdefault(offer.identity, (behind, _BEHIND[offer.section].format(limit)))
         return invited[free:]
 
     def displace(self, offer: _Offer, delta: float) -> None:
@@ -250,22 +252,22 @@ class _Places:
         weakest = min(hits, key=_strength, default=None)
         if weakest is None or offer.item.importance - weakest.item.importance < delta - TOLERANCE:
             return
-        del self._seated[weakest.item.identity]
-        self._refused[weakest.item.identity] = f"gave its place to {offer.item.id}", _GAVE_WAY
+        del self._seated[weakest.identity]
+        self._refused[weakest.identity] = f"gave its place to {offer.item.id}", _GAVE_WAY
         reason = f"importance {offer.item.importance:.2f}, took the place of {weakest.item.id}"
-        self._seated[offer.item.identity] = (offer, reason)
+        self._seated[offer.identity] = (offer, reason)
 
     def selection(self, offers: Iterable[_Offer]) -> Selection:
         seated = self._seated.values()
         chosen = (Selected(offer.item, offer.section, reason, offer.because) for offer, reason in seated)
         by_time = sorted(chosen, key=lambda selected: (selected.item.timestamp, selected.item.id))
-        first_offers = {offer.item.identity: offer for offer in reversed(list(self._without_place(offers)))}
+        first_offers = {offer.identity: offer for offer in reversed(list(self._without_place(offers)))}
         refused = reversed(first_offers.values())
-        left_out = (LeftOut(one.item, one.section, *self._refused[one.item.identity]) for one in refused)
+        left_out = (LeftOut(one.item, one.section, *self._refused[one.identity]) for one in refused)
         return Selection(tuple(by_time), tuple(left_out))
 
     def _without_place(self, offers: Iterable[_Offer]) -> Iterator[_Offer]:
-        return (offer for offer in offers if offer.item.identity not in self._seated)
+        return (offer for offer in offers if offer.identity not in self._seated)
 
 
 def _strength(hit: _Offer) -> tuple[float, int]:

@@ -205,11 +205,12 @@ class ContextSources:
             near_misses=question.near_misses,
             wishes=True,
         )
-        opened = self._pipeline.begin(scope, request)
+        asked = self._pipeline.ask(scope, request)
         newest = self._concurrency.submit(lambda: self._newest(scope, question))
         important = self._concurrency.submit(lambda: self._important(scope, question))
         conversation = self._concurrency.submit(lambda: self._of_conversation(scope, question, _MOST_OF_CONVERSATION))
         background = self._background.begin(scope, question.store, question.filters)
+        opened = self._pipeline.nominate(asked)
         rules = read_rules()
         limits = rules.context
         recent_count = max(limits.recent_fill, rules.summary.raw_window) + _SLACK

@@ -118,14 +118,14 @@ def drop_reason(scope: Scope, event: Event, filters: SearchFilters) -> DropReaso
 def fits(event: Event, filters: SearchFilters) -> bool:
     """Whether the event has what the filters name."""
     return (
-        filters.conversation_id in (None, event.conversation_id)
-        and filters.event_type in (None, event.event_type)
-        and filters.key in (None, event.key)
-        and filters.space_id in (None, event.space_id)
-        and filters.source in (None, event.source)
-        and filters.agent_id in (None, event.agent_id)
-        and filters.app_id in (None, event.app_id)
-        and filters.namespace in (None, event.namespace)
+        (filters.conversation_id is None or filters.conversation_id == event.conversation_id)
+        and (filters.event_type is None or filters.event_type == event.event_type)
+        and (filters.key is None or filters.key == event.key)
+        and (filters.space_id is None or filters.space_id == event.space_id)
+        and (filters.source is None or filters.source == event.source)
+        and (filters.agent_id is None or filters.agent_id == event.agent_id)
+        and (filters.app_id is None or filters.app_id == event.app_id)
+        and (filters.namespace is None or filters.namespace == event.namespace)
         and (not filters.tags or set(filters.tags) <= set(event.tags))
         and (not filters.metadata or set(metadata_facets(filters.metadata)) <= set(metadata_facets(event.metadata)))
         and lies_below(event.namespace, filters.namespace_prefix)

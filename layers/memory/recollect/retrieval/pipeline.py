@@ -1,10 +1,10 @@
 """The search pipeline, shared by search and context: engines nominate, the domain ranks, the timeline decides.
 
-Wave 1 (after the query is encoded): all arms of the index, the tail of events that are not projected yet, rejected
-values, and the newest memories, which spare the second wave most of its look-ups. Wave 2: the best candidates and the
-tail are read back in one consistent batch. Deleted, expired, superseded, private and out-of-scope records never appear,
-however stale the index. Superseded records are nominated all the same: the successor takes the place of its
-predecessor, read in a third wave if neither wave read it.
+Wave 1 (after the query is encoded; in process what needs no encoding is read meanwhile): all arms of the index, the
+tail of events that are not projected yet, rejected values, and the newest memories, which spare the second wave most of
+its look-ups. Wave 2: the best candidates and the tail are read back in one consistent batch. Deleted, expired,
+superseded, private and out-of-scope records never appear, however stale the index. Superseded records are nominated all
+the same: the successor takes the place of its predecessor, read in a third wave if neither wave read it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -79,6 +79,19 @@ class RecallRequest:
     def kind(self) -> TextKind:
         """What its text is to the embedder."""
         return TextKind.QUESTION if self.as_question else TextKind.QUERY
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """A query that is being encoded, and the reads that began beside it; `missing` is as in `OpenRecall`."""
+
+    scope: Scope
+    request: RecallRequest
+    encoding: Pending[Encoding | None]
+    tail: Pending[Tail]
+    rejections: Pending[Rejections]
+    memories: Pending[NewestMemories]
+    missing: list[str]
 
 
 @dataclass(slots=True)
@@ -168,7 +181,7 @@ class Recalled:
 
 
 class SearchPipeline:
-    """Begun and concluded apart, so that a caller can put its own reads into the same two waves."""
+    """Asked, begun and concluded apart, so that a caller can put its own reads into the same two waves."""
 
     def __init__(
         self,
@@ -192,13 +205,29 @@ class SearchPipeline:
         self._tail_slots = TailSlots(timeline, concurrency)
 
     def begin(self, scope: Scope, request: RecallRequest) -> OpenRecall:
-        """Encodes the query and begins the first wave; from here on a threshold is a cosine."""
+        """Encodes the query and begins the first wave."""
+        return self.nominate(self.ask(scope, request))
+
+    def ask(self, scope: Scope, request: RecallRequest) -> AskedQuery:
+        """Begins the encoding, and what does not need it; from here on a threshold is a cosine.
+
+        What the caller submits before `nominate` is of the first wave too, and in process runs beside the encoding.
+        """
         if request.min_similarity is not None:
             request = replace(request, min_similarity=self._scale(request).cosine(request.min_similarity))
         # An index with vectors of another embedder is asked by words alone.
         comparable = self._embedder is None or self._index.holds_vectors(scope.tenant)
         missing: list[str] = [] if comparable else ["vectors"]
-        encoding = self._encoded(request, missing)
+        encoding = self._encoding(request, missing)
+        # The tail before the nominations: what leaves it meanwhile is in the index that is asked then.
+        tail = self._concurrency.submit(lambda: self._timeline.tail(scope))
+        rejections = self._concurrency.submit(lambda: self._gate.load(scope))
+        memories = self._concurrency.submit(lambda: self._newest(scope, request))
+        return AskedQuery(scope, request, encoding, tail, rejections, memories, missing)
+
+    def nominate(self, asked: AskedQuery) -> OpenRecall:
+        """Awaits the encoding and asks the index."""
+        scope, request, missing, encoding = asked.scope, asked.request, asked.missing, asked.encoding.result()
         vector, tokens = (encoding.vector, encoding.tokens) if encoding else (None, None)
         terms = query_terms(request.text, _MOST_TERMS)
         query = Query(
@@ -220,12 +249,9 @@ class SearchPipeline:
             min_similarity=request.min_similarity,
             count=request.count,
         )
-        # The tail first: what leaves it meanwhile is in the index that is asked then.
-        tail = self._concurrency.submit(lambda: self._timeline.tail(scope))
         nominations = self._concurrency.submit(lambda: self._index.nominate(scope, nomination))
-        rejections = self._concurrency.submit(lambda: self._gate.load(scope))
-        memories = self._concurrency.submit(lambda: self._newest(scope, request))
-        return OpenRecall(scope, request, query, nomination, nominations, tail, rejections, memories, missing)
+        first = asked.tail, asked.rejections, asked.memories
+        return OpenRecall(scope, request, query, nomination, nominations, *first, missing)
 
     def _scale(self, request: RecallRequest) -> SimilarityScale:
         """A given vector is of an unknown model: its scale is the cosine itself (A-28)."""
@@ -243,14 +269,14 @@ class SearchPipeline:
         ahead = self._concurrency.side_by_side
         return self._records.newest(scope, request.newest_memories) if ahead else NewestMemories()
 
-    def _encoded(self, request: RecallRequest, missing: list[str]) -> Encoding | None:
+    def _encoding(self, request: RecallRequest, missing: list[str]) -> Pending[Encoding | None]:
         """The vector also serves the tail, if the index has no vectors and a meaning or a threshold is asked for."""
-        if missing and request.mode is Mode.HYBRID and request.min_similarity is None:
-            return None
-        if request.vector is not None:
-            return Encoding(request.vector, None)
+        by_words = bool(missing) and request.mode is Mode.HYBRID and request.min_similarity is None
         wordy = request.mode is Mode.LEXICAL and request.min_similarity is None
-        return None if wordy or not request.text.strip() else self._made(request, missing)
+        if not by_words and request.vector is None and not wordy and request.text.strip():
+            return self._concurrency.beside(lambda: self._made(request, missing))
+        given = None if by_words or request.vector is None else Encoding(request.vector, None)
+        return self._concurrency.submit(lambda: given)
 
     def _made(self, request: RecallRequest, missing: list[str]) -> Encoding | None:
         with suppress(Unavailable, UpstreamFailed):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,4 +206,5 @@ class LexicalArm:
         entries = self._connection.execute(
             "SELECT doc FROM word_places WHERE term = ?", (self._prefix + term,)
         ).fetchall()
-        return np.unique(np.array(entries, dtype=np.int64), return_counts=True)
+        rows = np.fromiter(chain.from_iterable(entries), dtype=np.int64, count=len(entries))
+        return np.unique(rows, return_counts=True)
