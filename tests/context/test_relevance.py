@@ -208,6 +208,17 @@ def test_a_doubt_that_has_no_place_stands_before_those_that_have_one() -> None:
     )
 
 
+@pytest.mark.spec("P-23", "P-24")
+def test_with_little_room_a_doubt_stands_before_the_line_and_the_next_line_fits() -> None:
+    in_doubt = words_of(MUM, ("Whitby on her own", "hull", 3))
+    sides = [OtherSide("hull", NOW.replace(day=3), "hull said", newer=True)]
+    told = Disputes({"mum": sides}, {}, said={"mum": MUM}, in_doubt={"mum": in_doubt})
+    older, other = replace(hit("mum", MUM), said=MUM, in_doubt=in_doubt), hit("other", "I keep bees")
+    lines = beside_what_is_shown(those_that_fit([older, other], 36, NOW), ASKED, told)
+    notes = {one.item.id: memory_note(one.item, NOW).partition("] ")[2] for one in lines}
+    assert notes == {"mum": f"(in doubt: Fri May 3, “hull said”) {MUM}", "other": "I keep bees"}
+
+
 def test_own_event_raw_window_twice_found_and_what_does_not_match_are_left_out() -> None:
     setting = Setting("x", raw_window=frozenset(["raw"]), own=frozenset(["own"]))
     of_raw, again = hit("memory", sources=("raw",)), hit("again", sources=("a",))

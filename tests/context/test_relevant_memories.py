@@ -128,6 +128,21 @@ def test_a_question_that_was_asked_often_is_shown_once(memory: Memory) -> None:
 
 
 @pytest.mark.spec("P-23", "P-24")
+def test_what_ended_words_of_a_needed_line_is_needed_as_much(tmp_path: Path) -> None:
+    asked, old = "What is our churn?", "The churn is 4.1 percent, it goes into the deck"
+    new = "Their second guy shouted crush it, I had 2.6 wrong"
+    memory = with_parts(open_memory(tmp_path), relevance_model=TableRelevance({(asked, old): 9.0}))
+    memory.add(TEA, CAPITAL)
+    ids = remember(memory, old, new)
+    before = memory.context(asked, conversation_id="another")
+    assert old in shown(before)
+    assert new not in shown(before)
+    supersede(memory, *ids, words="4.1 percent")
+    memory = with_parts(memory, relevance_model=TableRelevance({(asked, now(memory, ids[0]).content): 9.0}))
+    assert new in shown(memory.context(asked, conversation_id="another"))
+
+
+@pytest.mark.spec("P-23", "P-24")
 def test_words_that_hold_no_more_stand_at_their_place_with_the_day_of_their_end(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     old, new = remember(

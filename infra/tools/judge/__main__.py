@@ -18,7 +18,7 @@ from infra.tools.judge.ended_examples import LISTS, list_pairs
 from infra.tools.judge.examples import PAIRS, Example, cases, for_a_while, months, talks, written
 from infra.tools.judge.held import HELD_LISTS, NOT_LEARNT, PERSONS, PLAIN
 from infra.tools.judge.nearest import Nearest
-from infra.tools.judge.sampling import Sampling, held_out, sampled
+from infra.tools.judge.sampling import Sampling, held_out, sampled, turned
 from recollect.adapters.embedders.unigram import read_unigram
 
 ROOT = Path(__file__).parents[3]
@@ -79,6 +79,7 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
         natural_lines,
         pair_lines,
         scores_of,
+        standing_line,
         talk_lines,
     )
     from infra.tools.judge.lapsing import lapsing_lines
@@ -90,6 +91,8 @@ def _evaluate(given: argparse.Namespace, nearest: Nearest) -> None:
         pairs = [one for one in written(given.data) if one.group in groups]
         if pairs:
             print("\n".join([name, *pair_lines(pairs, changed_by(model, pairs))]))
+    others = list(turned([one for one in written(given.data) if one.group in held]))
+    print("of others, or of another thing, under one's own change:", standing_line(others, changed_by(model, others)))
     own = [talk for talk in talks(TALKS) if held & {talk.group, talk.id}]
     found = [scores_of(model, talk, nearest) for talk in own]
     print("\n".join([*talk_lines(own, found), *calibration_lines(own, found)]))

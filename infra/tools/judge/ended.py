@@ -1,6 +1,6 @@
 """`python -m infra.tools.judge.ended`: the model that tells which words of an older statement end, from data to file.
 
-    pack     --out DIR                              writes DIR/ended.npz, the examples as pieces
+    pack     --out DIR [--shares month=.3 pair=.4]  writes DIR/ended.npz, the examples as pieces, of some kinds a share
     train    --out DIR [--start ENDED.pt] [--epochs 2.36] [--without nothing list-w5]
                                                     writes DIR/ended.pt; run again, it goes on from its checkpoint
     figures  --out DIR                              prints how good DIR/ended.pt is on what it has not learnt from
@@ -12,6 +12,7 @@ needs PyTorch (`pip install torch`) and the embedder's pinned wheel (`--wheel`);
 """
 
 import argparse
+import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +66,9 @@ def _pack(given: argparse.Namespace) -> None:
     told = list(months(MONTHS))
     examples = [*of_lists(list(list_pairs(LISTS))), *of_months(told), *of_near(told), *of_pairs(written(given.data))]
     examples += of_nothing(told, list(talks(TALKS)), split)
+    shares = {kind: float(share) for kind, share in (one.split("=") for one in given.shares)}
+    rng = random.Random(given.seed)
+    examples = [one for one in examples if rng.random() <= shares.get(one.kind, 1.0)]
     print(len(examples), "examples:", dict(Counter(one.kind for one in examples)))
     write(rows_of(examples, tokenizer), given.out / "ended.npz")
 
@@ -130,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--start", type=Path, help="the weights to go on from; without them the judge's")
     parser.add_argument("--epochs", type=float)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shares", nargs="*", default=(), help="of kinds of examples, as `month=.3`")
     parser.add_argument("--without", nargs="*", default=(), help="kinds and groups that are left out, as `list-w5`")
     return parser
 

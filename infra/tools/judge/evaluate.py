@@ -17,7 +17,7 @@ from recollect.core.vectors import FloatArray
 from recollect.ports import PairModel
 from recollect.rules.groups import ConflictRules
 
-ASKED = ConflictRules().ask
+ASKED, SETTLED = ConflictRules().ask, ConflictRules().settle
 THRESHOLDS = (0.15, 0.3, 0.4, 0.55, 0.65, 0.7, 0.75, 0.8, 0.85)
 STEPS = (0.0, 0.1, 0.3, 0.4, 0.55, 0.65, 0.75, 0.85, 0.9)
 Scores = Mapping[tuple[int, int], float]
@@ -54,6 +54,16 @@ def pair_lines(examples: Sequence[Example], scores: FloatArray) -> Iterator[str]
             yield from (f"  {at}: {_missed(scores, labels, chosen, at)}" for at in THRESHOLDS)
     for name in ("lang", "kind"):
         yield _wrong_by(examples, scores, name)
+
+
+def standing_line(examples: Sequence[Example], scores: FloatArray) -> str:
+    """Of pairs of which none is a change: how many are hidden, in English and in other languages."""
+    english = np.array([one.lang == "en" for one in examples])
+    told = []
+    for name, chosen in (("English", english), ("other languages", ~english)):
+        shares = ", ".join(f"{np.mean(scores[chosen] >= at):.3f} from {at} on" for at in (ASKED, SETTLED))
+        told.append(f"{name}: {int(chosen.sum())} pairs, hidden {shares}")
+    return "; ".join(told)
 
 
 def talk_lines(talks: Sequence[Talk], scores: Sequence[Scores]) -> Iterator[str]:

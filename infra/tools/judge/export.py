@@ -16,9 +16,9 @@ from recollect.adapters.embedders.building.trained_layers import ABOUT, Tensors,
 from recollect.adapters.embedders.building.weights import EARLY_LAYERS, LAYERS, FourBitTable
 from recollect.adapters.judges.pair_pieces import MOST_LENGTH
 
-VERSION = "e5-judge.8"
+VERSION = "e5-judge.9"
 RELEVANCE_VERSION = "e5-relevance.2"
-ENDED_VERSION = "e5-ended.4"
+ENDED_VERSION = "e5-ended.5"
 QUESTION_VERSION = "e5-question.2"
 _QUESTION_RANK = 8
 """Of what moved in the encoder of questions. With 10 (64 % of its squares), 16 (71 %) and all of it questions find the

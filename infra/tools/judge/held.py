@@ -8,7 +8,7 @@ PLAIN: Final = frozenset({"xa", "xb", "xc"})
 """Plain first statements, by writers of whom it has learnt others."""
 PERSONS: Final = frozenset({"pc"})
 """Persons who tell nine matters of their lives and change four of them: each message against each of the nine."""
-HELD_LISTS: Final = frozenset({"w4", "w12", "w13", "w14", "w15", "w16"})
+HELD_LISTS: Final = frozenset({"w4", "w12", "w13"})
 """Writers of older messages of several things, of which a newer one ends some."""
 HELD_LIST_GROUPS: Final = frozenset(f"list-{one}" for one in HELD_LISTS)
 CHOSEN_LASTING: Final = frozenset(f"o{letter}" for letter in "abcdefghijklmnop")

@@ -25,7 +25,8 @@ Sides: TypeAlias = Mapping[str, Sequence[OtherSide]]
 
 @dataclass(frozen=True, slots=True)
 class Disputes:
-    """By the identities of the best hits: what stands against each, and the newer ones of it that are best hits too.
+    """By the identities of the best hits: what stands against each, and the newer ones of it, and of what has ended of
+    it, that are best hits too.
 
     What is announced to take a hit's place stands against it as well. `doubted` are the older sides of all conflicts
     that were read, those of hits or not. `ended` is what has ended of a hit that holds in part, `in_doubt` the words of
@@ -40,9 +41,13 @@ class Disputes:
     said: Mapping[str, str] = field(default_factory=dict)
     in_doubt: Mapping[str, tuple[EndedWords, ...]] = field(default_factory=dict)
 
-    def against(self, identity: str) -> Sequence[OtherSide]:
-        """What stands against it beside what its words in doubt tell: the newer ones; of one in no doubt the older."""
-        told, sides = {one.by for one in self.in_doubt.get(identity, ())}, self.sides.get(identity, ())
+    def against(self, identity: str, at_places: bool = True) -> Sequence[OtherSide]:
+        """What stands against it: the newer ones; of one in no doubt the older.
+
+        `at_places`: its words in doubt are marked at their places, and tell what they are put in doubt by.
+        """
+        doubted = self.in_doubt.get(identity, ()) if at_places else ()
+        told, sides = {one.by for one in doubted}, self.sides.get(identity, ())
         newer = [one for one in sides if one.newer and one.id not in told]
         return newer if newer or told else sides
 
@@ -74,8 +79,7 @@ def disputes(
     ending = [one.by for words in ended.values() for one in words]
     known = _known(find, scope, recalled, [*(side.id for _, side in pairs), *ending], filters)
     newest_first = _against(pairs, known)
-    newer = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in newest_first.items()}
-    shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in newer.items()}
+    shown = {own: tuple(first[i] for i in ids if i in first) for own, ids in _newer(newest_first, ended).items()}
     told = {own: tuple(_instead(one, known) for one in words) for own, words in ended.items()}
     said = {
         recalled.identity(one): recalled.stored[one.id].content
@@ -97,6 +101,14 @@ def _against(pairs: Iterable[tuple[str, _Side]], known: Mapping[str, OtherSide])
             told = replace(known[side.id], newer=side.newer, holds_from=side.holds_from, confidence=side.confidence)
             sides.setdefault(own, []).append(told)
     return {own: sorted(of_one, key=_said, reverse=True) for own, of_one in sides.items()}
+
+
+def _newer(sides: Sides, ended: Mapping[str, Sequence[EndedWords]]) -> dict[str, list[str]]:
+    """What may have changed each, oldest first, and what has ended words of it."""
+    found = {own: [side.id for side in reversed(of_one) if side.newer] for own, of_one in sides.items()}
+    for own, words in ended.items():
+        found[own] = list(dict.fromkeys([*found.get(own, ()), *(one.by for one in words)]))
+    return found
 
 
 def _ended(recalled: Recalled, hit: Ranked, filters: SearchFilters) -> tuple[EndedWords, ...]:

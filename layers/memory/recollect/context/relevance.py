@@ -8,6 +8,7 @@ from itertools import zip_longest
 from recollect.context.disputes import Disputes
 from recollect.context.rendering import memory_note
 from recollect.context.selection import ContextItem, Section, Selected, search_reason
+from recollect.contradictions.doubts import OtherSide
 from recollect.core.event import Role
 from recollect.core.vectors import FloatArray, unit
 from recollect.memories.representation import EndedWords
@@ -98,8 +99,8 @@ def those_that_fit(
 ) -> tuple[Selected, ...]:
     """The wishes, in a quarter of the tokens, and of the relevant, best first, all that fit; answered oldest first.
 
-    One too long leaves room for the next. What has ended of a relevant one is told where there is room left when all
-    that holds is in; of one that holds in doubt it is told at once, since that too has its place among all the words.
+    One too long leaves room for the next. Which words of a relevant one have ended, or are in doubt, is told where
+    there is room left when all that holds is in; that it is in doubt is told at once.
     """
     wished: list[Selected] = []
     room = int(memory_tokens * _SHARE_OF_WISHES)
@@ -110,7 +111,7 @@ def those_that_fit(
     left = memory_tokens - sum(_size(one.item, now) for one in wished)
     chosen: dict[int, ContextItem] = {}
     for rank, item in enumerate(relevant, start=1):
-        without = _without_ended(item)
+        without = _without_places(item)
         if (size := _size(without, now)) <= left:
             chosen[rank], left = without, left - size
     for rank in [rank for rank, item in chosen.items() if item is not relevant[rank - 1]]:
@@ -121,10 +122,16 @@ def those_that_fit(
     return tuple(sorted((*wished, *hits), key=lambda one: (one.item.timestamp, one.item.id)))
 
 
-def _without_ended(item: ContextItem) -> ContextItem:
-    if item.in_doubt or (item.said is None and not item.ended):
+def _without_places(item: ContextItem) -> ContextItem:
+    """What holds of it, and that it is in doubt, if it is."""
+    if item.said is None and not item.ended:
         return item
-    return replace(item, ended=(), said=None)
+    against = item.against or next(map(_said_by, item.in_doubt), None)
+    return replace(item, ended=(), in_doubt=(), said=None, against=against)
+
+
+def _said_by(doubted: EndedWords) -> OtherSide:
+    return OtherSide(doubted.by, doubted.since, doubted.instead or "", newer=True)
 
 
 def _size(item: ContextItem, now: datetime) -> int:
@@ -139,7 +146,7 @@ def beside_what_is_shown(chosen: Sequence[Selected], setting: Setting, told: Dis
     shown = {one.item.identity for one in chosen} | setting.raw_window
 
     def marked(item: ContextItem) -> ContextItem:
-        others = told.against(item.identity)
+        others = told.against(item.identity, at_places=bool(item.in_doubt))
         if not others and item.against is None and item.said is None and not item.ended:
             return item
         beside = [one for one in others if one.id in shown]
