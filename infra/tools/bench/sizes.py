@@ -15,7 +15,7 @@ from typing import Any
 from infra.tools.bench.data import DataSet, Question, Turn
 from infra.tools.bench.engines import engines_app, store_without_transactions
 from infra.tools.bench.ours import TENANT, draft_of, local_variables, open_watched, passage_of, with_parts
-from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times, ratio
+from infra.tools.bench.vectors import BenchEmbedder, StoredVectors, Times, quantiles, ratio
 from recollect.app import App
 from recollect.context.build import ContextRequest
 from recollect.context.rendering import fence_for
@@ -186,25 +186,28 @@ def aws_sizes(
 
 A_FEW_MONTHS = 600
 """Turns of a user who talks to an assistant for some months."""
+_ENCODING = "the encoding alone"
 
 
 def context_in_encodings(
     data: DataSet, embedder: BenchEmbedder, kept: StoredVectors, model: Path
 ) -> dict[str, dict[str, float]]:
-    """Quantiles of a context of a user of some months, and of the encoding in it; without the second stage."""
+    """Quantiles of a context of a user of some months, without the second stage, and of the question's encoding alone.
+
+    In turns: within a context reads are made beside the encoding, which then takes longer than alone.
+    """
     kept.prepare([passage_of(turn) for turn in data.turns], TextKind.PASSAGE)
     user = _user(A_FEW_MONTHS)
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as name:
         app = with_parts(open_watched(local_variables(Path(name), model), embedder), relevance_model=None)
         Loader(app, kept).load(user, list(repeated(data, A_FEW_MONTHS)), 1)
-        times = ask_in_turns(
-            [user],
-            _asked(data),
-            embedder,
-            lambda of, question: ask_context(app, of, A_FEW_MONTHS, question),
-        )
+        calls: dict[str, Callable[[Question], object]] = {
+            user: lambda question: ask_context(app, user, A_FEW_MONTHS, question),
+            _ENCODING: lambda question: embedder.encode([question.text], TextKind.QUERY, with_tokens=True),
+        }
+        times = ask_in_turns(list(calls), _asked(data), embedder, lambda of, question: calls[of](question))
         app.parts.close()
-    return times[user].figures()
+    return {"whole": quantiles(times[user].whole), "encoding": quantiles(times[_ENCODING].whole)}
 
 
 def _asked(data: DataSet) -> Sequence[Question]:
