@@ -64,7 +64,7 @@ SECONDS = 2.0
 MOST_RESULTS = 5
 LONGEST_RESULT = 1000
 LONGEST_QUERY = 400
-_MAY_CHANGE = "may have changed another line"
+_MAY_CHANGE = "has changed another line, or may have"
 _HOW_TO_ANSWER = "says how you want to be answered"
 
 
