@@ -133,11 +133,11 @@ def test_what_ended_words_of_a_needed_line_is_needed_as_much(tmp_path: Path) -> 
     new = "Their second guy shouted crush it, I had 2.6 wrong"
     memory = with_parts(open_memory(tmp_path), relevance_model=TableRelevance({(asked, old): 9.0}))
     memory.add(TEA, CAPITAL)
-    ids = remember(memory, old, new)
+    older, newer = remember(memory, old, new)
     before = memory.context(asked, conversation_id="another")
     assert old in shown(before)
     assert new not in shown(before)
-    supersede(memory, *ids, words="4.1 percent")
+    supersede(memory, older, newer, words="4.1 percent")
     left = "The churn is […], it goes into the deck"
     memory = with_parts(memory, relevance_model=TableRelevance({(asked, left): 9.0}))
     assert shown(memory.context(asked, conversation_id="another")) == [left, new]
