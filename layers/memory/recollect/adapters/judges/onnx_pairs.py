@@ -52,7 +52,7 @@ The bar of judge.json is so low for plain statements ("I'm in Leeds now"), whose
 pass what people say without changing anything (docs/adr/0011); with another judge it is fitted anew.
 """
 
-_CHATTING_BELOW, _LESS_SURE = 0.25, 1.0
+_CHATTING_BELOW, _LESS_SURE = 0.25, 1.75
 """Of a message of many pieces that by itself hardly sounds like a change a pair's logit is so much less.
 
 People chat in long messages, and tell a wish again in them (docs/adr/0011); with another judge it is fitted anew.
