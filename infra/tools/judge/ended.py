@@ -31,7 +31,7 @@ from infra.tools.judge.ended_examples import (
 )
 from infra.tools.judge.ended_rows import EndedRows, read, rows_of, write
 from infra.tools.judge.ended_scores import ended_lines
-from infra.tools.judge.examples import months, talks, written
+from infra.tools.judge.examples import by_name, months, talks, written
 from infra.tools.judge.held import HELD_LISTS
 from recollect.adapters.embedders.building.build import ENDED_LAYERS_FILE
 from recollect.adapters.embedders.unigram import read_unigram
@@ -66,8 +66,7 @@ def _pack(given: argparse.Namespace) -> None:
     told = list(months(MONTHS))
     examples = [*of_lists(list(list_pairs(LISTS))), *of_months(told), *of_near(told), *of_pairs(written(given.data))]
     examples += of_nothing(told, list(talks(TALKS)), split)
-    shares = {kind: float(share) for kind, share in (one.split("=") for one in given.shares)}
-    rng = random.Random(given.seed)
+    shares, rng = by_name(given.shares), random.Random(given.seed)
     examples = [one for one in examples if rng.random() <= shares.get(one.kind, 1.0)]
     print(len(examples), "examples:", dict(Counter(one.kind for one in examples)))
     write(rows_of(examples, tokenizer), given.out / "ended.npz")

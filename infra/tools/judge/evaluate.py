@@ -47,8 +47,7 @@ def scores_of(model: PairModel, talk: Talk, nearest: Nearest) -> Scores:
 def pair_lines(examples: Sequence[Example], scores: FloatArray) -> Iterator[str]:
     """Changes missed and standing statements hidden, in English and in other languages; then what is wrong by kind."""
     labels = np.array([one.label > 0 for one in examples])
-    english = np.array([one.lang == "en" for one in examples])
-    for name, chosen in (("English", english), ("other languages", ~english)):
+    for name, chosen in _by_language(examples):
         if chosen.any():
             yield f"{name}: {int(chosen.sum())} pairs, {int((chosen & labels).sum())} changes"
             yield from (f"  {at}: {_missed(scores, labels, chosen, at)}" for at in THRESHOLDS)
@@ -58,9 +57,8 @@ def pair_lines(examples: Sequence[Example], scores: FloatArray) -> Iterator[str]
 
 def standing_line(examples: Sequence[Example], scores: FloatArray) -> str:
     """Of pairs of which none is a change: how many are hidden, in English and in other languages."""
-    english = np.array([one.lang == "en" for one in examples])
     told = []
-    for name, chosen in (("English", english), ("other languages", ~english)):
+    for name, chosen in _by_language(examples):
         shares = ", ".join(f"{np.mean(scores[chosen] >= at):.3f} from {at} on" for at in (ASKED, SETTLED))
         told.append(f"{name}: {int(chosen.sum())} pairs, hidden {shares}")
     return "; ".join(told)
@@ -102,6 +100,11 @@ def natural_lines(folder: Path, talks: Sequence[Talk], scores: Sequence[Scores],
         for new, old in sorted(_above(own, shown)):
             mark = "stale" if old in stale[talk.id] else "-"
             yield f"{talk.id} {own[new, old]:.2f} {mark} | {talk.turns[old][1]} | {talk.turns[new][1]}"
+
+
+def _by_language(examples: Sequence[Example]) -> tuple[tuple[str, NDArray[np.bool_]], ...]:
+    english = np.array([one.lang == "en" for one in examples])
+    return ("English", english), ("other languages", ~english)
 
 
 def _above(scores: Scores, threshold: float) -> list[tuple[int, int]]:

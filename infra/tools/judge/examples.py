@@ -77,6 +77,11 @@ class Talk:
         return Example(self.group, self.lang, *texts, self.changes.get((new, old), 0), kind)
 
 
+def by_name(given: Iterable[str]) -> dict[str, float]:
+    """Shares or factors of kinds and groups, as `month=.3`."""
+    return {name: float(value) for name, value in (one.split("=") for one in given)}
+
+
 def relation_pairs(folder: Path) -> Iterator[Example]:
     """The pairs of a folder in the form of `shared/data/relation-pairs`, or of persons."""
     for path in sorted(folder.glob("*.jsonl")):

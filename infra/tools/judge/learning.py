@@ -28,6 +28,7 @@ from infra.tools.judge.bundle import Bundle, read
 from infra.tools.judge.bundle import write as write_bundle
 from infra.tools.judge.calibration import CHANGES, FOR_A_WHILE, calibrated, write
 from infra.tools.judge.encoder import PairEncoder, started
+from infra.tools.judge.examples import by_name
 from infra.tools.judge.export import shipped_judge
 from infra.tools.judge.training import Course, factors, logits_of, train
 from recollect.core.vectors import FloatArray
@@ -59,7 +60,7 @@ def _train(given: argparse.Namespace) -> None:
         epochs=given.epochs,
         seed=given.seed,
         rate=given.rate,
-        weigh=_weighed(given),
+        weigh=by_name(given.weigh),
         taught=given.taught,
         graphs=not given.plain,
         upper=given.upper,
@@ -73,13 +74,9 @@ def _train(given: argparse.Namespace) -> None:
 def _thin(given: argparse.Namespace) -> None:
     bundle, rng = read(given.bundle), np.random.default_rng(given.seed)
     told = bundle.sets[TRAIN]
-    taken = told.only(rng.random(len(told)) < factors(told, _weighed(given)))
+    taken = told.only(rng.random(len(told)) < factors(told, by_name(given.weigh)))
     write_bundle(replace(bundle, sets={**bundle.sets, TRAIN: taken}), given.out)
     print(len(taken), "of", len(told), dict(Counter(taken.kinds.tolist()).most_common(16)))
-
-
-def _weighed(given: argparse.Namespace) -> dict[str, float]:
-    return {name: float(value) for name, value in (one.split("=") for one in given.weigh)}
 
 
 def _average(given: argparse.Namespace) -> None:

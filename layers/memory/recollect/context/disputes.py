@@ -9,12 +9,11 @@ from recollect.contradictions.decisions import OpenConflict, has_passed, places_
 from recollect.contradictions.doubts import FindDoubts, NewestConflicts, OtherSide, older_sides
 from recollect.contradictions.parts import Span
 from recollect.core.scope import Scope
-from recollect.memories.memory import Origin
 from recollect.memories.representation import EndedWords, announced, ended_words, is_told_by
 from recollect.retrieval.filters import SearchFilters
 from recollect.retrieval.pipeline import Recalled
 from recollect.retrieval.ranking import Ranked
-from recollect.text.omission import outside, says_something
+from recollect.text.omission import says_more
 
 _COMPARED = 14
 """Of so many of the best hits each pair is looked up: at most 91 keys."""
@@ -131,8 +130,7 @@ def _as_said(recalled: Recalled, hit: Ranked, told: str | None) -> str | None:
     `told` are those of one of which what has ended is told. Other words than its record's are an edit's or a merger's.
     """
     record, memory, shown = recalled.events[hit.id], recalled.stored.get(hit.id), recalled.memories.get(hit.id)
-    as_said = memory is None or (memory.origin is not Origin.MERGED and memory.content == record.content)
-    if not as_said or hit.id in recalled.redacted:
+    if (memory is not None and not memory.is_as_said(record.content)) or hit.id in recalled.redacted:
         return None
     return told if told is not None or (shown is not None and shown.content != record.content) else record.content
 
@@ -155,7 +153,7 @@ def _in_doubt(
 def _doubted(conflict: OpenConflict, said: str, over: Sequence[Span], newer: OtherSide) -> list[EndedWords]:
     """The words that it would end and that hold; none where nothing else does: then all that is shown is in doubt."""
     places = places_in_doubt(conflict, said, over)
-    if not says_something(said, outside((0, len(said)), (*places, *over))):
+    if not says_more(said, (*places, *over)):
         return []
     return [EndedWords(said[a:b], newer.said_at, newer.id, newer.words, a) for a, b in places]
 

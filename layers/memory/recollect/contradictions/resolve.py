@@ -241,7 +241,7 @@ class ResolveConflict:
         stored = found[loser].stored or self._promoted(scope.user, found[loser].event, now)
         if stored is None:
             raise Conflict("the other one cannot be kept as superseded")
-        as_said = stored.memory.origin is not Origin.MERGED and stored.memory.content == found[loser].event.content
+        as_said = stored.memory.is_as_said(found[loser].event.content)
         return _Sides(replace(conflict, status=ConflictStatus.SETTLED, winner=winner), found[winner], stored, as_said)
 
     def _written(self, by: Deciding, item: Item, sides: _Sides, settling: Settling) -> Resolved:

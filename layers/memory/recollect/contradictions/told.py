@@ -27,13 +27,13 @@ from recollect.contradictions.quotes import excerpt_of_ended, words_about
 from recollect.core.event import Event
 from recollect.core.scope import Scope
 from recollect.deletion.suppression import Rejections, SuppressionList
-from recollect.memories.memory import Lapse, Memory, MemoryStatus, Origin
+from recollect.memories.memory import Lapse, Memory, MemoryStatus
 from recollect.memories.reading import ReadMemories
 from recollect.memories.representation import as_it_stands, in_words_of, seen
 from recollect.memories.storage import memory_in, version_key
 from recollect.ports import Items, Timeline
 from recollect.retrieval.filters import SearchFilters
-from recollect.text.omission import left_of, outside, says_something
+from recollect.text.omission import left_of, says_more
 
 GONE = "(gone)"
 """Told instead of words that are deleted, expired or rejected."""
@@ -288,9 +288,9 @@ def _in_doubt(conflict: OpenConflict, older: _Record | None, newer: _Record | No
 def _doubted(conflict: OpenConflict, older: _Record, about: str) -> Ending | None:
     """Of one in other words than those in which it was said nobody knows where they would be."""
     said, memory = older.event.content, older.memory
-    if memory is not None and (memory.origin is Origin.MERGED or memory.content != said):
+    if memory is not None and not memory.is_as_said(said):
         return None
     ended = ended_for_good(memory) if memory is not None else []
     places = places_in_doubt(conflict, said, ended)
-    whole = not says_something(said, outside((0, len(said)), (*places, *ended)))
+    whole = not says_more(said, (*places, *ended))
     return Ending(conflict.newer, excerpt_of_ended(said, places, about), whole) if places else None

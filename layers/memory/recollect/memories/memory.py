@@ -115,6 +115,10 @@ class Memory:
     def labels(self) -> Labels:
         return Labels(self.agent_id, self.app_id, self.namespace)
 
+    def is_as_said(self, record: str) -> bool:
+        """Whether it has its record's words: it was neither merged nor edited."""
+        return self.origin is not Origin.MERGED and self.content == record
+
     @property
     def has_ended(self) -> bool:
         """Whether something newer, or a person, ended it or a part of it, now or for a day to come."""

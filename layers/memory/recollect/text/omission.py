@@ -54,6 +54,11 @@ def says_something(text: str, spans: Iterable[tuple[int, int]]) -> bool:
     return any(character.isalnum() for start, end in spans for character in text[start:end])
 
 
+def says_more(text: str, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether a letter or a digit of a text is in none of these parts."""
+    return says_something(text, outside((0, len(text)), spans))
+
+
 def words_replaced(before: str, after: str) -> Iterator[tuple[int, int]]:
     """Where the words of a text are that another version of it has others for, or lacks."""
     words = list(_WORD.finditer(before))
